@@ -10,3 +10,4 @@ mod scores;
 mod scripted_peer;
 mod support;
 mod sync;
+mod sync_speed;

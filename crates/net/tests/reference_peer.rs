@@ -65,6 +65,10 @@ impl ServedChain {
         Arc::new(ServedChain { blocks, by_hash, total_difficulties })
     }
 
+    pub(crate) fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
     pub(crate) fn best(&self) -> BlockIdentifier {
         self.identifier(self.blocks.len() - 1)
     }

@@ -10,11 +10,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-const NOW: u64 = 1_700_000_000;
+pub(crate) const NOW: u64 = 1_700_000_000;
 /// Longest time for a synchronization of some hundred blocks.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-fn open(name: &'static str, dir: Option<&Path>) -> Arc<Chain> {
+pub(crate) fn open(name: &'static str, dir: Option<&Path>) -> Arc<Chain> {
     let data_dir = dir.map_or(DataDir::Temporary, |dir| DataDir::Path(dir.to_owned()));
     let small = ChainConfig {
         cache_bytes: 8 << 20,
@@ -24,7 +24,7 @@ fn open(name: &'static str, dir: Option<&Path>) -> Arc<Chain> {
     Chain::open(ChainConfig { extra_data: Bytes::from_static(name.as_bytes()), ..small }).unwrap()
 }
 
-fn mined(name: &'static str, count: u64) -> Arc<ServedChain> {
+pub(crate) fn mined(name: &'static str, count: u64) -> Arc<ServedChain> {
     let chain = open(name, None);
     for _ in 0..count {
         chain.mine(NOW).unwrap();
@@ -33,30 +33,30 @@ fn mined(name: &'static str, count: u64) -> Arc<ServedChain> {
 }
 
 /// A node that synchronizes.
-struct Node {
+pub(crate) struct SyncingNode {
     network: PeerNetwork,
-    chain: Arc<Chain>,
+    pub(crate) chain: Arc<Chain>,
 }
 
-impl Node {
-    fn start(chain: Arc<Chain>) -> Node {
+impl SyncingNode {
+    pub(crate) fn start(chain: Arc<Chain>) -> SyncingNode {
         let genesis = chain.main_hash(0).unwrap().unwrap();
         let network =
             PeerNetwork::join(NetworkOptions { genesis, ..options(1) }, Arc::clone(&chain), standing()).unwrap();
-        Node { network, chain }
+        SyncingNode { network, chain }
     }
 
-    fn peer(&self, fill: u8, chain: &Arc<ServedChain>, behaviour: Behaviour) -> ReferencePeer {
+    pub(crate) fn peer(&self, fill: u8, chain: &Arc<ServedChain>, behaviour: Behaviour) -> ReferencePeer {
         let address = self.network.listening().unwrap();
         ReferencePeer::start(address, key(fill), self.network.id(), Arc::clone(chain), behaviour)
     }
 
-    fn status(&self) -> SyncStatus {
+    pub(crate) fn status(&self) -> SyncStatus {
         self.network.sync_status().unwrap()
     }
 
     /// Waits until a block is the head. Returns the time.
-    fn reaches(&self, best: BlockIdentifier) -> Duration {
+    pub(crate) fn reaches(&self, best: BlockIdentifier) -> Duration {
         let start = Instant::now();
         wait_for(&format!("block {} with {:?}", best.number, self.network.closed()), PATIENCE, || {
             self.chain.head().hash() == best.hash
@@ -68,7 +68,7 @@ impl Node {
 #[test]
 fn a_node_follows_one_peer_block_by_block() {
     let served = mined("a", 600);
-    let node = Node::start(open("", None));
+    let node = SyncingNode::start(open("", None));
     let peer = node.peer(2, &served, Behaviour::default());
     let time = node.reaches(served.best());
     eprintln!("600 blocks in {time:?}");
@@ -83,7 +83,7 @@ fn a_node_follows_one_peer_block_by_block() {
 #[test]
 fn whole_blocks_come_by_the_hundred_from_a_snap_server() {
     let served = mined("a", 1_500);
-    let node = Node::start(open("", None));
+    let node = SyncingNode::start(open("", None));
     let peer = node.peer(2, &served, Behaviour { serves_snap: true, is_limited: true, ..Behaviour::default() });
     let time = node.reaches(served.best());
     eprintln!("1,500 blocks in {time:?}");
@@ -93,7 +93,7 @@ fn whole_blocks_come_by_the_hundred_from_a_snap_server() {
 #[test]
 fn bodies_come_from_all_peers_and_no_message_is_lost() {
     let served = mined("a", 2_500);
-    let node = Node::start(open("", None));
+    let node = SyncingNode::start(open("", None));
     let limited = Behaviour { is_limited: true, ..Behaviour::default() };
     let peers: Vec<ReferencePeer> = (2..7).map(|fill| node.peer(fill, &served, limited.clone())).collect();
     let time = node.reaches(served.best());
@@ -109,7 +109,7 @@ fn a_heavier_branch_replaces_the_head_and_a_lighter_one_does_not() {
     }
     let own = chain.head().hash();
     let (lighter, heavier) = (mined("b", 450), mined("c", 520));
-    let node = Node::start(chain);
+    let node = SyncingNode::start(chain);
     // It claims more than it has.
     let claim = Some((lighter.best(), U256::MAX >> 1));
     let _liar = node.peer(2, &lighter, Behaviour { claim, ..Behaviour::default() });
@@ -122,7 +122,7 @@ fn a_heavier_branch_replaces_the_head_and_a_lighter_one_does_not() {
 #[test]
 fn a_body_of_another_block_is_punished_and_the_sync_goes_on() {
     let served = mined("a", 400);
-    let node = Node::start(open("", None));
+    let node = SyncingNode::start(open("", None));
     let liar = node.peer(2, &served, Behaviour { wrong_bodies_from: Some(50), ..Behaviour::default() });
     wait_for("the end of the liar", PATIENCE, || liar.is_closed());
     assert_eq!(node.network.closed().get("punished"), Some(&1));
@@ -133,7 +133,7 @@ fn a_body_of_another_block_is_punished_and_the_sync_goes_on() {
 #[test]
 fn a_silent_peer_is_replaced() {
     let served = mined("a", 400);
-    let node = Node::start(open("", None));
+    let node = SyncingNode::start(open("", None));
     let _silent = node.peer(2, &served, Behaviour { silent_from: Some(100), ..Behaviour::default() });
     wait_for("the first blocks", PATIENCE, || node.chain.head().number() >= 99);
     let _other = node.peer(3, &served, Behaviour::default());
@@ -152,7 +152,7 @@ fn an_invalid_block_ends_its_chain_and_the_next_best_is_taken() {
     rhizome_pow::solve(&mut block.header, None, chain.spec(), u32::MAX).unwrap();
     block.header = block.header.clone();
     let bad = good.with(block);
-    let node = Node::start(open("", None));
+    let node = SyncingNode::start(open("", None));
     let claim = Some((bad.best(), U256::MAX >> 1));
     let liar = node.peer(2, &bad, Behaviour { claim, ..Behaviour::default() });
     wait_for("the end of the liar", PATIENCE, || liar.is_closed());
@@ -164,7 +164,7 @@ fn an_invalid_block_ends_its_chain_and_the_next_best_is_taken() {
 #[test]
 fn a_claim_that_nothing_proves_does_not_stop_the_sync() {
     let served = mined("a", 300);
-    let node = Node::start(open("", None));
+    let node = SyncingNode::start(open("", None));
     let unknown = BlockIdentifier { hash: [9; 32].into(), number: 100_000 };
     let liar = Behaviour { claim: Some((unknown, U256::MAX >> 1)), ..Behaviour::default() };
     let _liar = node.peer(2, &mined("b", 20), liar);
@@ -177,12 +177,12 @@ fn a_claim_that_nothing_proves_does_not_stop_the_sync() {
 fn a_sync_goes_on_after_a_restart() {
     let served = mined("a", 900);
     let dir = tempfile::tempdir().unwrap();
-    let node = Node::start(open("", Some(dir.path())));
+    let node = SyncingNode::start(open("", Some(dir.path())));
     let peer = node.peer(2, &served, Behaviour { is_limited: true, ..Behaviour::default() });
     wait_for("the first blocks", PATIENCE, || node.chain.head().number() >= 100);
     drop(node);
     drop(peer);
-    let node = Node::start(open("", Some(dir.path())));
+    let node = SyncingNode::start(open("", Some(dir.path())));
     let head = node.chain.head().number();
     assert!((100..900).contains(&head));
     assert_eq!(node.chain.headers().tip().map(|tip| tip.hash), Some(served.best().hash));

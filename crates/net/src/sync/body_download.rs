@@ -3,7 +3,7 @@
 
 use super::peers::{PeerKey, SyncRequest};
 use super::task::SyncTask;
-use super::verify::{DeliveredBlocks, RequestedHeader, verify_blocks};
+use super::verify::{DeliveredBlock, RequestedHeader, verify_blocks};
 use crate::peer::events::PeerMessage;
 use crate::standing::ScoreEvent;
 use rhizome_chain::ImportOutcome;
@@ -63,16 +63,21 @@ impl SyncTask {
             SyncRequest::Bodies(missing.take(BODIES_PER_REQUEST).collect())
         } else {
             let best = peer.claim.map_or(0, |claim| claim.best.number);
-            let blocks: Vec<BlockIdentifier> = missing.take(BLOCKS_PER_REQUEST).collect();
-            match consecutive(&blocks, best) {
-                run if peer.serves_blocks && run.len() > 1 => {
-                    if peer.waiting(is_bulk) >= BULK_REQUESTS {
-                        return false;
-                    }
-                    SyncRequest::Blocks(run.to_vec())
+            let wanted = if peer.serves_blocks { BLOCKS_PER_REQUEST } else { 1 };
+            let mut blocks: Vec<BlockIdentifier> = missing.take(wanted).collect();
+            let run = consecutive(&blocks, best);
+            if run > 1 {
+                if peer.waiting(is_bulk) >= BULK_REQUESTS {
+                    return false;
                 }
-                _ if peer.waiting(is_single) >= BODY_REQUESTS => return false,
-                _ => SyncRequest::Bodies(blocks.into_iter().take(1).collect()),
+                blocks.truncate(run);
+                SyncRequest::Blocks(blocks)
+            } else {
+                if peer.waiting(is_single) >= BODY_REQUESTS {
+                    return false;
+                }
+                blocks.truncate(1);
+                SyncRequest::Bodies(blocks)
             }
         };
         let blocks = request.blocks().to_vec();
@@ -95,34 +100,28 @@ impl SyncTask {
         &mut self,
         key: PeerKey,
         identifiers: &[BlockIdentifier],
-        result: Result<DeliveredBlocks, RskMessageError>,
+        result: Result<Vec<DeliveredBlock>, RskMessageError>,
     ) {
-        let delivered = match result {
-            Ok(delivered) => delivered,
-            Err(_malformed) => {
-                self.report(key, ScoreEvent::InvalidMessage);
-                Vec::new()
-            }
-        };
-        let (mut kept, mut has_fault, asked) = (0, false, delivered.len());
-        for (identifier, block) in delivered {
+        let (mut kept, mut has_fault) = (0, result.is_err());
+        for (identifier, block) in identifiers.iter().zip(result.unwrap_or_default()) {
             match block {
-                Some(Ok(block)) => {
-                    self.window.keep(&identifier, block);
+                DeliveredBlock::Block(block) => {
+                    self.window.keep(identifier, block);
                     kept += 1;
                 }
-                Some(Err(_)) => has_fault = true,
-                None => {}
+                DeliveredBlock::Wrong => has_fault = true,
+                DeliveredBlock::Unknown => self.window.release(&[*identifier], key, true),
+                DeliveredBlock::Left => {}
             }
         }
         self.progress.count_bodies(kept);
-        // An answer may end early at its size limit.
+        // At least one block of an answer is known, so its end is asked for again.
         self.window.release(identifiers, key, kept == 0);
         if has_fault {
             self.report(key, ScoreEvent::InvalidMessage);
         }
         if kept == 0
-            && asked > 1
+            && identifiers.len() > 1
             && let Some(peer) = self.peers.get(key)
         {
             peer.serves_blocks = false;
@@ -179,11 +178,10 @@ impl SyncTask {
     }
 }
 
-/// Returns the first blocks that follow each other and are not above the best block of a snap server.
-fn consecutive(blocks: &[BlockIdentifier], best: u64) -> &[BlockIdentifier] {
-    let Some(first) = blocks.first() else { return &[] };
-    // The server answers with the blocks below a number up to its best block.
-    let follows = |(index, block): (u64, &BlockIdentifier)| block.number == first.number + index && block.number < best;
-    let count = (0..).zip(blocks).take_while(|(index, block)| follows((*index, block))).count();
-    blocks.get(..count).unwrap_or_default()
+/// Returns the number of blocks at the start that follow each other and are below the best block of a snap server, which answers
+/// with blocks below a number up to that one.
+fn consecutive(blocks: &[BlockIdentifier], best: u64) -> usize {
+    let first = blocks.first().map_or(0, |first| first.number);
+    let follows = |(index, block): (u64, &BlockIdentifier)| block.number == first + index && block.number < best;
+    (0..).zip(blocks).take_while(|(index, block)| follows((*index, block))).count()
 }

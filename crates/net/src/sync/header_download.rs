@@ -49,7 +49,8 @@ impl SyncTask {
             }
             let start = own.min(best.number);
             if self.peers.request(key, SyncRequest::Skeleton { start }) {
-                self.round = Some(HeaderRound::new(key, best, start));
+                self.rounds += 1;
+                self.round = Some(HeaderRound::new(self.rounds, key, best, start));
                 self.ask_others_for_skeleton(key, start);
                 return;
             }
@@ -207,11 +208,12 @@ impl SyncTask {
             self.sources.insert(last.0, Arc::clone(&peer.peer));
         }
         let may_tie = run.positions().last().is_some_and(|(number, _)| number >= round.target.number);
-        let (chain, works) = (Arc::clone(&self.chain), self.works.clone());
-        append_headers(chain, works, key, base, candidate, run, may_tie);
+        let (chain, works, id) = (Arc::clone(&self.chain), self.works.clone(), round.id);
+        append_headers(chain, works, (id, key), base, candidate, run, may_tie);
     }
 
-    pub(super) fn headers_appended(&mut self, key: PeerKey, result: Result<AppendedHeaders, AppendError>) {
+    pub(super) fn headers_appended(&mut self, round: u64, key: PeerKey, result: Result<AppendedHeaders, AppendError>) {
+        let is_current = self.round.as_ref().is_some_and(|current| current.id == round);
         let appended = match result {
             Ok(appended) => appended,
             Err(AppendError::Chain(error)) => return self.fail(error.to_string()),
@@ -221,7 +223,9 @@ impl SyncTask {
                 } else {
                     self.report(key, ScoreEvent::InvalidHeader);
                 }
-                self.round = None;
+                if is_current {
+                    self.round = None;
+                }
                 return;
             }
         };
@@ -230,7 +234,7 @@ impl SyncTask {
             self.restart_bodies();
         }
         self.note_all_served();
-        let Some(round) = &mut self.round else { return };
+        let Some(round) = self.round.as_mut().filter(|_| is_current) else { return };
         round.is_appending = false;
         round.base = Some(appended.base);
         round.candidate = appended.candidate;

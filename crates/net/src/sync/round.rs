@@ -13,6 +13,8 @@ const MAX_SKELETON: usize = 24;
 
 /// Download of the headers up to the best block of a peer.
 pub(super) struct HeaderRound {
+    /// Tells results of this round from those of an earlier one.
+    pub(super) id: u64,
     /// Peer with the best claim.
     pub(super) leader: PeerKey,
     /// Its best block by its own account.
@@ -54,8 +56,9 @@ pub(super) enum ChunkState {
 }
 
 impl HeaderRound {
-    pub(super) fn new(leader: PeerKey, target: BlockIdentifier, start: u64) -> HeaderRound {
+    pub(super) fn new(id: u64, leader: PeerKey, target: BlockIdentifier, start: u64) -> HeaderRound {
         HeaderRound {
+            id,
             leader,
             target,
             stage: RoundStage::Skeleton { start },
@@ -158,7 +161,7 @@ mod tests {
 
     #[test]
     fn chunks_lie_between_the_blocks_of_a_skeleton() {
-        let mut round = HeaderRound::new(1, skeleton(&[426])[0], 0);
+        let mut round = HeaderRound::new(1, 1, skeleton(&[426])[0], 0);
         let blocks = skeleton(&[0, 192, 384, 426]);
         round.plan(&blocks, 1);
         let chunks: Vec<(u64, u32)> = round.chunks.iter().map(|chunk| (chunk.end.number, chunk.count)).collect();

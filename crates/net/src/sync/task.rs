@@ -5,7 +5,7 @@ use super::importing::BlockImporter;
 use super::peers::{PeerClaim, PeerKey, SyncPeers, SyncRequest, key_of};
 use super::progress::SyncProgress;
 use super::round::HeaderRound;
-use super::verify::{AnswerFault, AppendError, AppendedHeaders, DeliveredBlocks};
+use super::verify::{AnswerFault, AppendError, AppendedHeaders, DeliveredBlock};
 use super::window::BodyWindow;
 use crate::network_state::NetworkState;
 use crate::peer::Peer;
@@ -35,9 +35,9 @@ pub(super) enum SyncWork {
     /// Headers of an answer.
     Headers { key: PeerKey, end: BlockIdentifier, result: Result<HeaderRun, AnswerFault> },
     /// Headers were added to the chain.
-    Appended { key: PeerKey, result: Result<AppendedHeaders, AppendError> },
+    Appended { round: u64, key: PeerKey, result: Result<AppendedHeaders, AppendError> },
     /// Blocks of an answer.
-    Blocks { key: PeerKey, identifiers: Vec<BlockIdentifier>, result: Result<DeliveredBlocks, RskMessageError> },
+    Blocks { key: PeerKey, identifiers: Vec<BlockIdentifier>, result: Result<Vec<DeliveredBlock>, RskMessageError> },
     /// The importer has reported a block.
     Imported { generation: u64, block: BlockIdentifier, outcome: ImportOutcome },
     /// This node failed to import a block.
@@ -53,6 +53,8 @@ pub(super) struct SyncTask {
     pub(super) importer: BlockImporter,
     pub(super) peers: SyncPeers,
     pub(super) round: Option<HeaderRound>,
+    /// Number of rounds.
+    pub(super) rounds: u64,
     pub(super) window: BodyWindow,
     /// Last number of each chunk of headers that was added, with the peer that delivered it.
     pub(super) sources: BTreeMap<u64, Arc<Peer>>,
@@ -78,6 +80,7 @@ impl SyncTask {
             importer,
             peers: SyncPeers::default(),
             round: None,
+            rounds: 0,
             window: BodyWindow::default(),
             sources: BTreeMap::new(),
             forgives_at: Instant::now() + FORGIVING_TIME,
@@ -188,7 +191,7 @@ impl SyncTask {
     fn finish(&mut self, work: SyncWork) {
         match work {
             SyncWork::Headers { key, end, result } => self.headers_verified(key, end, result),
-            SyncWork::Appended { key, result } => self.headers_appended(key, result),
+            SyncWork::Appended { round, key, result } => self.headers_appended(round, key, result),
             SyncWork::Blocks { key, identifiers, result } => self.blocks_verified(key, &identifiers, result),
             SyncWork::Imported { generation, block, outcome } => {
                 if generation == self.importer.generation() {

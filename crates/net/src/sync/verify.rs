@@ -32,8 +32,16 @@ pub(super) enum AnswerFault {
 /// Header of a requested block.
 pub(super) type RequestedHeader = (BlockIdentifier, Arc<ChainedHeader>);
 
-/// Result for each requested block: `None` if the peer did not deliver it.
-pub(super) type DeliveredBlocks = Vec<(BlockIdentifier, Option<Result<PreparedBlock, AnswerFault>>)>;
+/// Requested block in an answer.
+pub(super) enum DeliveredBlock {
+    Block(PreparedBlock),
+    /// The body does not belong to the header.
+    Wrong,
+    /// The peer does not have the block.
+    Unknown,
+    /// The answer ended before, at its size limit.
+    Left,
+}
 
 /// Result of adding a chunk.
 pub(super) struct AppendedHeaders {
@@ -98,7 +106,7 @@ fn header_run(
 pub(super) fn append_headers(
     chain: Arc<Chain>,
     works: UnboundedSender<SyncWork>,
-    key: PeerKey,
+    (round, key): (u64, PeerKey),
     base: Arc<ChainedHeader>,
     candidate: Vec<Arc<ChainedHeader>>,
     run: HeaderRun,
@@ -106,7 +114,7 @@ pub(super) fn append_headers(
 ) {
     rayon::spawn(move || {
         let result = append(&chain, base, candidate, run, may_tie);
-        let _ = works.send(SyncWork::Appended { key, result });
+        let _ = works.send(SyncWork::Appended { round, key, result });
     });
 }
 
@@ -161,14 +169,15 @@ fn delivered(
     chain: &Chain,
     message: &PeerMessage,
     blocks: Vec<RequestedHeader>,
-) -> Result<DeliveredBlocks, RskMessageError> {
+) -> Result<Vec<DeliveredBlock>, RskMessageError> {
     let join_all = |bodies: Vec<Option<EncodedBody<'_>>>| {
-        let bodies = bodies.into_iter().map(Some).chain(std::iter::repeat(None));
-        let pairs: Vec<_> = blocks.iter().zip(bodies.map(Option::flatten)).collect();
-        let join_one = |((identifier, header), body): (&RequestedHeader, Option<EncodedBody<'_>>)| {
-            (*identifier, body.map(|body| join(chain, header, &body)))
+        let join_one = |((_, header), body): (&RequestedHeader, &Option<EncodedBody<'_>>)| match body {
+            Some(body) => join(chain, header, body).map_or(DeliveredBlock::Wrong, DeliveredBlock::Block),
+            None => DeliveredBlock::Unknown,
         };
-        pairs.into_par_iter().map(join_one).collect()
+        let mut delivered: Vec<DeliveredBlock> = blocks.par_iter().zip(&bodies).map(join_one).collect();
+        delivered.resize_with(blocks.len(), || DeliveredBlock::Left);
+        delivered
     };
     if let MessageKind::Rhizome(number) = message.kind {
         let RhzMessage::Bodies { bodies, .. } = RhzMessage::decode(number, message.payload())? else {
@@ -183,11 +192,14 @@ fn delivered(
                 whole.blocks().map(|block| block.map(|(block, _)| block)).collect::<Result<_, _>>()?;
             let mut decoded: Vec<PreparedBlock> =
                 encoded.par_iter().filter_map(|block| wanted(chain, block, &blocks)).collect();
-            let mut take = |identifier: &BlockIdentifier| {
-                let at = decoded.iter().position(|block| block.hash() == identifier.hash)?;
-                Some(Ok(decoded.swap_remove(at)))
+            let mut take = |(identifier, _): &RequestedHeader| match decoded
+                .iter()
+                .position(|block| block.hash() == identifier.hash)
+            {
+                Some(at) => DeliveredBlock::Block(decoded.swap_remove(at)),
+                None => DeliveredBlock::Unknown,
             };
-            Ok(blocks.iter().map(|(identifier, _)| (*identifier, take(identifier))).collect())
+            Ok(blocks.iter().map(&mut take).collect())
         }
         _ => Ok(Vec::new()),
     }

@@ -1,0 +1,76 @@
+//! Speed of the synchronization with scripted peers. Takes minutes: `cargo test --release -p rhizome-net speed -- --ignored --nocapture`.
+
+use crate::reference_peer::{Behaviour, ReferencePeer, ServedChain};
+use crate::support::wait_for;
+use crate::sync::{NOW, SyncingNode, mined, open};
+use rhizome_chain::{Chain, PreparedBlock};
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(600);
+
+#[test]
+#[ignore = "takes four minutes"]
+fn speed_of_ten_limited_peers_over_three_minutes() {
+    let served = mined("a", 30_000);
+    let node = SyncingNode::start(open("", None));
+    let limited = Behaviour { is_limited: true, ..Behaviour::default() };
+    let start = Instant::now();
+    let peers: Vec<ReferencePeer> = (2..12).map(|fill| node.peer(fill, &served, limited.clone())).collect();
+    std::thread::sleep(Duration::from_secs(180));
+    let rate = node.chain.head().number() as f64 / start.elapsed().as_secs_f64();
+    let lost: u64 = peers.iter().map(ReferencePeer::lost).sum();
+    eprintln!("{rate:.1} blocks/s from 10 peers, {lost} messages lost");
+    assert!(rate >= 150.0 && lost == 0);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn speed_of_a_heavier_branch() {
+    let (own, heavier) = (mined("a", 5_199), mined("b", 5_299));
+    let import = |chain: &Chain, served: &ServedChain| {
+        let blocks = served.blocks().iter().skip(1).map(|block| ((), PreparedBlock::new(block.clone())));
+        let start = Instant::now();
+        chain.import_from_peers(blocks, |(), _| ControlFlow::Continue(())).unwrap();
+        start.elapsed()
+    };
+    let chain = open("", None);
+    import(&chain, &own);
+    let from_file = import(&chain, &heavier);
+    assert_eq!(chain.head().hash(), heavier.best().hash);
+    let chain = open("", None);
+    import(&chain, &own);
+    let node = SyncingNode::start(chain);
+    let _peer = node.peer(2, &heavier, Behaviour { serves_snap: true, ..Behaviour::default() });
+    let from_peer = node.reaches(heavier.best());
+    eprintln!("5,299 blocks over 5,199: {from_peer:?} from a peer, {from_file:?} without the network");
+    assert!(from_peer < 2 * from_file + Duration::from_millis(500));
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn speed_of_whole_blocks() {
+    let served = mined("a", 5_200);
+    let node = SyncingNode::start(open("", None));
+    let _peer = node.peer(2, &served, Behaviour { serves_snap: true, is_limited: true, ..Behaviour::default() });
+    let time = node.reaches(served.best());
+    eprintln!("5,200 blocks in {time:?}");
+    assert!(time < Duration::from_secs(8));
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn speed_of_mining_during_a_synchronization() {
+    let served = mined("a", 8_000);
+    let node = SyncingNode::start(open("miner", None));
+    let _peer = node.peer(2, &served, Behaviour { serves_snap: true, ..Behaviour::default() });
+    wait_for("the first blocks", PATIENCE, || node.chain.head().number() > 200);
+    let mut longest = Duration::ZERO;
+    for _ in 0..10 {
+        let start = Instant::now();
+        node.chain.mine(NOW).unwrap();
+        longest = longest.max(start.elapsed());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    eprintln!("a block is mined within {longest:?} at block {}", node.chain.head().number());
+}
