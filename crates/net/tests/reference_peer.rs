@@ -18,7 +18,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Behaviour of a peer.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Behaviour {
     /// Whether it has the limits of the reference: 1,001 messages a minute, an answer every 10 ms.
     pub(crate) is_limited: bool,
@@ -30,12 +30,6 @@ pub(crate) struct Behaviour {
     pub(crate) wrong_bodies_from: Option<u64>,
     /// Claimed number and difficulty in place of the true ones.
     pub(crate) claim: Option<(BlockIdentifier, U256)>,
-}
-
-impl Default for Behaviour {
-    fn default() -> Behaviour {
-        Behaviour { is_limited: false, serves_snap: false, silent_from: None, wrong_bodies_from: None, claim: None }
-    }
 }
 
 /// Blocks of a chain, lowest first, from genesis on.

@@ -25,7 +25,7 @@ pub(super) struct BlockImporter {
 struct DownloadedBlock {
     generation: u64,
     identifier: BlockIdentifier,
-    block: PreparedBlock,
+    block: Box<PreparedBlock>,
 }
 
 impl BlockImporter {
@@ -43,7 +43,7 @@ impl BlockImporter {
     }
 
     /// Queues a block. The caller bounds their number.
-    pub(super) fn push(&self, identifier: BlockIdentifier, block: PreparedBlock) {
+    pub(super) fn push(&self, identifier: BlockIdentifier, block: Box<PreparedBlock>) {
         let generation = self.generation.load(Ordering::Acquire);
         // The thread ends with this handle.
         let _ = self.blocks.send(DownloadedBlock { generation, identifier, block });
@@ -75,7 +75,7 @@ fn import(chain: &Chain, blocks: &Receiver<DownloadedBlock>, reports: &Unbounded
             block.generation == current.load(Ordering::Acquire) && broken != Some(block.generation)
         };
         let waiting = iter::once(first).chain(iter::from_fn(|| blocks.try_recv().ok()));
-        let items = waiting.filter(is_current).map(|block| (block.identifier, block.block));
+        let items = waiting.filter(is_current).map(|block| (block.identifier, *block.block));
         let mut failed = None;
         let result = chain.import_from_peers(items, |block, outcome| {
             let is_stored = !matches!(outcome, ImportOutcome::NoParent | ImportOutcome::Invalid(_));

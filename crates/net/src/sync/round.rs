@@ -13,7 +13,7 @@ const MAX_SKELETON: usize = 24;
 
 /// Download of the headers up to the best block of a peer.
 pub(super) struct HeaderRound {
-    /// Tells results of this round from those of an earlier one.
+    /// Distinguishes results of this round from those of an earlier one.
     pub(super) id: u64,
     /// Peer with the best claim.
     pub(super) leader: PeerKey,

@@ -5,9 +5,10 @@ use super::task::SyncWork;
 use crate::peer::events::{MessageKind, PeerMessage};
 use rayon::prelude::*;
 use rhizome_chain::{BlockDecodeError, Chain, ChainError, ChainedHeader, HeaderFault, HeaderRun, PreparedBlock};
-use rhizome_primitives::{DecodeError, ExtensionError, Header};
+use rhizome_primitives::{B256, DecodeError, ExtensionError, Header};
 use rhizome_wire::rhz::{self, RhzMessage};
 use rhizome_wire::rsk::{BlockIdentifier, EncodedBlock, EncodedBody, RskMessage, RskMessageError};
+use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -34,7 +35,7 @@ pub(super) type RequestedHeader = (BlockIdentifier, Arc<ChainedHeader>);
 
 /// Requested block in an answer.
 pub(super) enum DeliveredBlock {
-    Block(PreparedBlock),
+    Block(Box<PreparedBlock>),
     /// The body does not belong to the header.
     Wrong,
     /// The peer does not have the block.
@@ -172,7 +173,9 @@ fn delivered(
 ) -> Result<Vec<DeliveredBlock>, RskMessageError> {
     let join_all = |bodies: Vec<Option<EncodedBody<'_>>>| {
         let join_one = |((_, header), body): (&RequestedHeader, &Option<EncodedBody<'_>>)| match body {
-            Some(body) => join(chain, header, body).map_or(DeliveredBlock::Wrong, DeliveredBlock::Block),
+            Some(body) => {
+                join(chain, header, body).map_or(DeliveredBlock::Wrong, |block| DeliveredBlock::Block(Box::new(block)))
+            }
             None => DeliveredBlock::Unknown,
         };
         let mut delivered: Vec<DeliveredBlock> = blocks.par_iter().zip(&bodies).map(join_one).collect();
@@ -190,27 +193,22 @@ fn delivered(
         RskMessage::SnapBlocksResponse { blocks: whole, .. } => {
             let encoded: Vec<EncodedBlock<'_>> =
                 whole.blocks().map(|block| block.map(|(block, _)| block)).collect::<Result<_, _>>()?;
-            let mut decoded: Vec<PreparedBlock> =
+            let mut decoded: HashMap<B256, DeliveredBlock> =
                 encoded.par_iter().filter_map(|block| wanted(chain, block, &blocks)).collect();
-            let mut take = |(identifier, _): &RequestedHeader| match decoded
-                .iter()
-                .position(|block| block.hash() == identifier.hash)
-            {
-                Some(at) => DeliveredBlock::Block(decoded.swap_remove(at)),
-                None => DeliveredBlock::Unknown,
-            };
-            Ok(blocks.iter().map(&mut take).collect())
+            let take = |(identifier, _): &RequestedHeader| decoded.remove(&identifier.hash);
+            Ok(blocks.iter().map(take).map(|block| block.unwrap_or(DeliveredBlock::Unknown)).collect())
         }
         _ => Ok(Vec::new()),
     }
 }
 
 /// Decodes a block if it was asked for. The chain of a snap server may have changed, so another block is no fault.
-fn wanted(chain: &Chain, block: &EncodedBlock<'_>, blocks: &[RequestedHeader]) -> Option<PreparedBlock> {
+fn wanted(chain: &Chain, block: &EncodedBlock<'_>, blocks: &[RequestedHeader]) -> Option<(B256, DeliveredBlock)> {
     let header = block.header(chain.spec()).ok()?;
     let hash = header.hash();
     blocks.iter().find(|(identifier, _)| identifier.hash == hash)?;
-    PreparedBlock::decode(block.encoding(), chain.spec()).ok()
+    let joined = PreparedBlock::join(&header, block.transactions().encoding(), block.uncles().encoding(), chain.spec());
+    Some((hash, joined.map_or(DeliveredBlock::Wrong, |block| DeliveredBlock::Block(Box::new(block)))))
 }
 
 fn join(chain: &Chain, header: &ChainedHeader, body: &EncodedBody<'_>) -> Result<PreparedBlock, AnswerFault> {

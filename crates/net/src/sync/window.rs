@@ -31,7 +31,7 @@ struct WindowBlock {
 enum BodyState {
     Missing,
     Requested(PeerKey),
-    Ready(PreparedBlock),
+    Ready(Box<PreparedBlock>),
 }
 
 /// A block that the importer has not reported.
@@ -101,7 +101,7 @@ impl BodyWindow {
     }
 
     /// Keeps a block for the importer. Blocks that are not in the window are dropped.
-    pub(super) fn keep(&mut self, identifier: &BlockIdentifier, prepared: PreparedBlock) {
+    pub(super) fn keep(&mut self, identifier: &BlockIdentifier, prepared: Box<PreparedBlock>) {
         let size = prepared.size();
         let Some(block) = self.block_mut(identifier) else { return };
         if !matches!(block.state, BodyState::Ready(_)) {
@@ -112,7 +112,7 @@ impl BodyWindow {
     }
 
     /// Returns the next block for the importer if it is ready.
-    pub(super) fn take_ready(&mut self) -> Option<(BlockIdentifier, PreparedBlock)> {
+    pub(super) fn take_ready(&mut self) -> Option<(BlockIdentifier, Box<PreparedBlock>)> {
         let is_ready = self.blocks.front().is_some_and(|block| matches!(block.state, BodyState::Ready(_)));
         let block = if is_ready { self.blocks.pop_front()? } else { return None };
         let identifier = block.identifier();
