@@ -107,7 +107,7 @@ impl Archive {
         if let Some(ancestor) = self.ancestors.get(hash) {
             return Ok(Some(ancestor));
         }
-        if let Some(ancestor) = self.unwritten.read().iter().find(|ancestor| ancestor.hash == *hash) {
+        if let Some(ancestor) = self.unwritten.read().iter().rev().find(|ancestor| ancestor.hash == *hash) {
             return Ok(Some(Arc::clone(ancestor)));
         }
         self.read_through(&self.ancestors, hash, || {

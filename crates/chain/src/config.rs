@@ -121,6 +121,9 @@ pub struct ChainConfig {
     /// eight times as many rows. More keys make a flush, and the next start after a crash, take longer; fewer keys write the nodes
     /// near the root more often.
     pub flushed_keys: usize,
+    /// Blocks that wait behind a block that is imported in a group, at least. Of the blocks of a group only the last one's state root
+    /// is compared, unless it differs.
+    pub grouped_from: usize,
     /// State roots before RSKIP-126 that are compared with the state. Each such block costs a walk through the whole state.
     pub old_state_roots: OldStateRoots,
     /// Settings of the transaction pool.
@@ -170,6 +173,7 @@ impl ChainConfig {
             is_power_safe: false,
             proven_blocks: ProvenBlocks::default(),
             flushed_keys: 32_768,
+            grouped_from: 256,
             old_state_roots: OldStateRoots::default(),
             pool: PoolOptions::default(),
             block_templates: BlockTemplateOptions::default(),

@@ -1,6 +1,7 @@
 //! Imports blocks: the importer thread, the steps of an import, and the sources that feed it.
 
 pub(crate) mod block_file;
+mod block_group;
 pub(crate) mod block_stream;
 mod branch;
 mod feed;
@@ -23,3 +24,4 @@ pub(crate) mod rewind;
 pub(crate) mod rules;
 pub(crate) mod state_change;
 pub(crate) mod steps;
+mod unwritten_changes;

@@ -41,6 +41,7 @@ fn open(dir: &Path, flushed_keys: usize) -> Arc<Chain> {
     let mut config = config(spec(CHAIN), Some(dir));
     config.proven_blocks = ProvenBlocks::Last(KEPT);
     config.flushed_keys = flushed_keys;
+    config.grouped_from = 1;
     Chain::open(config).unwrap()
 }
 

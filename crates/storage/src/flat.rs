@@ -9,7 +9,7 @@ use rhizome_primitives::{B256, Bytes};
 use rocksdb::{Direction, IteratorMode, WriteBatch};
 
 use crate::StorageError;
-use crate::change_set::{ChangeSet, StoredValue, StoredValueView};
+use crate::change_set::{StoredValue, StoredValueView, ValueChange};
 use crate::columns::{FLAT, NODES};
 use crate::database::Database;
 
@@ -94,15 +94,15 @@ pub(crate) fn visit(
     })
 }
 
-/// Adds the change of the head's state to a batch.
-pub(crate) fn add_to_batch(
+/// Adds the changes of the head's state to a batch.
+pub(crate) fn add_to_batch<'a>(
     database: &Database,
     batch: &mut WriteBatch,
-    changes: &ChangeSet,
+    changes: impl IntoIterator<Item = (&'a [u8], &'a ValueChange)>,
 ) -> Result<(), StorageError> {
     let engine = database.engine()?;
     let column = engine.column(FLAT)?;
-    for (key, change) in changes.iter() {
+    for (key, change) in changes {
         if change.after.is_absent() {
             batch.delete_cf(column, key);
         } else {

@@ -7,7 +7,6 @@
 //! does not touch the index.
 
 use std::collections::BTreeMap;
-use std::iter;
 use std::ops::RangeInclusive;
 
 use rhizome_primitives::{Address, B256, Receipt};
@@ -33,27 +32,33 @@ pub struct LogIndexQuery<'a> {
 
 type Shards = BTreeMap<u32, ShardBlocks>;
 
-/// Adds a block to the index.
-pub(crate) fn add_to_batch(
+/// Adds blocks to the index, each with its number and receipts. A row is added once, because the batch is not visible to the reads
+/// that rewrite rows.
+pub(crate) fn add_to_batch<'a>(
     database: &Database,
     batch: &mut WriteBatch,
-    number: u64,
-    receipts: &[Receipt],
+    blocks: impl Iterator<Item = (u64, &'a [Receipt])>,
 ) -> Result<(), StorageError> {
     let engine = database.engine()?;
     let column = engine.column(LOGS)?;
-    let (shard, operand) = shard_and_offset(number);
-    for posting in postings(receipts.iter().flat_map(|receipt| &receipt.logs)) {
-        let key = posting.key(shard);
-        let whole = match posting.rewrites_row_at(number) {
-            true => {
-                database.with_row(LOGS, &key, |row| row.map(|row| merge(Some(row), iter::once(operand.as_slice()))))?
-            }
+    let mut added = Vec::new();
+    for (number, receipts) in blocks {
+        let (shard, operand) = shard_and_offset(number);
+        let postings = postings(receipts.iter().flat_map(|receipt| &receipt.logs));
+        added.extend(postings.iter().map(|posting| (posting.key(shard), operand, posting.rewrites_row_at(number))));
+    }
+    added.sort_unstable();
+    for same_key in added.chunk_by(|left, right| left.0 == right.0) {
+        let Some((key, operand, _)) = same_key.first() else { continue };
+        let operands = || same_key.iter().map(|(_, operand, _)| operand.as_slice());
+        let whole = match same_key.iter().any(|(.., is_rewritten)| *is_rewritten) {
+            true => database.with_row(LOGS, key, |row| row.map(|row| merge(Some(row), operands())))?,
             false => None,
         };
         match whole {
             Some(row) => batch.put_cf(column, key, row),
-            None => batch.merge_cf(column, key, operand),
+            None if same_key.len() == 1 => batch.merge_cf(column, key, operand),
+            None => batch.merge_cf(column, key, merge(None, operands())),
         }
     }
     Ok(())

@@ -71,9 +71,10 @@ pub(crate) fn shard_and_offset(number: u64) -> (u32, [u8; 2]) {
 }
 
 /// Merge operator of the column: the union of all operands.
-pub(crate) fn merge<'a>(existing: Option<&'a [u8]>, operands: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
+pub(crate) fn merge<'a>(existing: Option<&[u8]>, operands: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
     let mut shard = ShardBlocks::default();
-    existing.into_iter().chain(operands).for_each(|row| shard.add(row));
+    existing.into_iter().for_each(|row| shard.add(row));
+    operands.for_each(|row| shard.add(row));
     shard.encode()
 }
 

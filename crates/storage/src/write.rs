@@ -1,12 +1,13 @@
 use std::collections::{BTreeMap, HashSet};
 use std::mem;
+use std::slice;
 use std::sync::atomic::Ordering;
 
 use rhizome_primitives::{Address, B256, Bytes, Receipt, U256};
 use rhizome_trie::{NodeBatch, NodeRows};
 use rocksdb::WriteBatch;
 
-use crate::change_set::{ChangeSet, ReplacedState};
+use crate::change_set::{ChangeSet, ReplacedState, ValueChange};
 use crate::columns::{
     self, BANS_KEY, BLOCKS, CHANGES, FLUSHED_KEY, HEAD_KEY, HEIGHTS, META, NODE_BATCHES, RECEIPTS, TRANSACTIONS, TRIE,
     VALUES,
@@ -140,7 +141,7 @@ impl Store {
         changes.extend(change.changes.clone());
         self.batch_changes(&mut batch, change.number, &change.head, &changes)?;
         history::add_to_batch(&self.database, &mut batch, change.number, &changes)?;
-        flat::add_to_batch(&self.database, &mut batch, change.changes)?;
+        flat::add_to_batch(&self.database, &mut batch, change.changes.iter())?;
         self.write_new_head(batch)
     }
 
@@ -148,36 +149,73 @@ impl Store {
     /// the generation of the flat state after the write. One writer at a time.
     pub fn write_block(&self, mut write: BlockWrite<'_>) -> Result<u64, StorageError> {
         self.database.check_writable()?;
-        let engine = self.database.engine()?;
         let mut batch = WriteBatch::with_capacity_bytes(write.batch_bytes());
-        let flushed = FlushedTrie { number: write.number, hash: write.hash, root: write.state_root };
-        self.batch_nodes(&mut batch, mem::take(&mut write.nodes), flushed)?;
-        let row = record::encode_block(write.raw, write.total_difficulty, &write.state_root, write.senders);
-        batch.put_cf(engine.column(BLOCKS)?, write.hash, row);
-        let row = record::encode_receipts(write.transaction_hashes, write.encoded_receipts);
-        batch.put_cf(engine.column(RECEIPTS)?, write.hash, row);
-        let transactions = engine.column(TRANSACTIONS)?;
-        // In key order, which speeds up the insertion: see `columns.rs`.
-        let mut transaction_indexes: Vec<(&B256, u32)> = write.transaction_hashes.iter().zip(0..).collect();
-        transaction_indexes.sort_unstable();
-        for (hash, index) in transaction_indexes {
-            batch.merge_cf(transactions, hash, record::encode_location(&write.hash, index));
-        }
-        log_index::add_to_batch(&self.database, &mut batch, write.number, write.receipts)?;
-        self.batch_heights(&mut batch, &write)?;
-        if let Some(changes) = write.changes {
-            self.batch_changes(&mut batch, write.number, &write.hash, changes)?;
-        }
+        self.batch_block(&mut batch, &mut write)?;
+        self.batch_indexes(&mut batch, slice::from_ref(&write))?;
         let Some(best) = &write.head_change else {
             self.database.write_batch(batch)?;
             return Ok(self.generation());
         };
-        batch.put_cf(engine.column(META)?, HEAD_KEY, write.hash);
+        batch.put_cf(self.database.engine()?.column(META)?, HEAD_KEY, write.hash);
         self.batch_state(&mut batch, &write, best)?;
         if best.retracted.is_empty() {
             return self.write_new_head(batch);
         }
         self.main_hashes.change(|| self.write_new_head(batch))
+    }
+
+    /// Like [`Store::write_block`] for several executed blocks, each the child of the one before, the first one a child of the
+    /// head. The last one becomes the head.
+    pub fn write_children(&self, mut writes: Vec<BlockWrite<'_>>) -> Result<u64, StorageError> {
+        self.database.check_writable()?;
+        let mut batch = WriteBatch::with_capacity_bytes(writes.iter().map(BlockWrite::batch_bytes).sum());
+        let mut values: BTreeMap<&[u8], &ValueChange> = BTreeMap::new();
+        for write in &mut writes {
+            self.batch_block(&mut batch, write)?;
+            if let Some(changes) = write.changes {
+                history::add_to_batch(&self.database, &mut batch, write.number, changes)?;
+                values.extend(changes.iter());
+            }
+        }
+        self.batch_indexes(&mut batch, &writes)?;
+        flat::add_to_batch(&self.database, &mut batch, values)?;
+        if let Some(last) = writes.last() {
+            batch.put_cf(self.database.engine()?.column(META)?, HEAD_KEY, last.hash);
+        }
+        self.write_new_head(batch)
+    }
+
+    /// Adds the rows of a block, except those of its transactions and logs, and of the state of the head.
+    fn batch_block(&self, batch: &mut WriteBatch, write: &mut BlockWrite<'_>) -> Result<(), StorageError> {
+        let engine = self.database.engine()?;
+        let flushed = FlushedTrie { number: write.number, hash: write.hash, root: write.state_root };
+        self.batch_nodes(batch, mem::take(&mut write.nodes), flushed)?;
+        let row = record::encode_block(write.raw, write.total_difficulty, &write.state_root, write.senders);
+        batch.put_cf(engine.column(BLOCKS)?, write.hash, row);
+        let row = record::encode_receipts(write.transaction_hashes, write.encoded_receipts);
+        batch.put_cf(engine.column(RECEIPTS)?, write.hash, row);
+        self.batch_heights(batch, write)?;
+        if let Some(changes) = write.changes {
+            self.batch_changes(batch, write.number, &write.hash, changes)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the logs and the locations of the transactions of blocks.
+    fn batch_indexes(&self, batch: &mut WriteBatch, writes: &[BlockWrite<'_>]) -> Result<(), StorageError> {
+        log_index::add_to_batch(&self.database, batch, writes.iter().map(|write| (write.number, write.receipts)))?;
+        let engine = self.database.engine()?;
+        let column = engine.column(TRANSACTIONS)?;
+        let located = writes.iter().flat_map(|write| {
+            write.transaction_hashes.iter().zip(0..).map(|(hash, index): (&B256, u32)| (hash, index, &write.hash))
+        });
+        let mut located: Vec<_> = located.collect();
+        // In key order, which speeds up the insertion: see `columns.rs`. Stable: the locations of a hash stay in order of arrival.
+        located.sort_by_key(|(hash, ..)| *hash);
+        for (hash, index, block) in located {
+            batch.merge_cf(column, hash, record::encode_location(block, index));
+        }
+        Ok(())
     }
 
     fn batch_changes(
@@ -199,10 +237,11 @@ impl Store {
         write: &BlockWrite<'_>,
         best: &HeadChange<'_>,
     ) -> Result<(), StorageError> {
-        let own = write.changes.cloned().unwrap_or_default();
+        let none = ChangeSet::default();
+        let own = write.changes.unwrap_or(&none);
         if best.retracted.is_empty() && best.enacted.len() <= 1 {
-            history::add_to_batch(&self.database, batch, write.number, &own)?;
-            return flat::add_to_batch(&self.database, batch, &own);
+            history::add_to_batch(&self.database, batch, write.number, own)?;
+            return flat::add_to_batch(&self.database, batch, own.iter());
         }
         let mut difference = ChangeSet::default();
         for (number, hash) in best.retracted {
@@ -215,7 +254,7 @@ impl Store {
             history::add_to_batch(&self.database, batch, *number, &changes)?;
             difference.extend(changes);
         }
-        flat::add_to_batch(&self.database, batch, &difference)
+        flat::add_to_batch(&self.database, batch, difference.iter())
     }
 
     /// Writes a batch that changes the flat state. The generation is incremented first: a reader that sees any part of
@@ -347,7 +386,7 @@ impl Store {
             batch.delete_cf(meta, columns::original_root_key(hash));
         }
         batch.put_cf(meta, HEAD_KEY, rewind.head);
-        flat::add_to_batch(&self.database, &mut batch, &difference)?;
+        flat::add_to_batch(&self.database, &mut batch, difference.iter())?;
         if let Some(rows) = rewind.flushed {
             let flushed = FlushedTrie { number: rewind.height, hash: rewind.head, root: rewind.state_root };
             self.batch_flush(&mut batch, rows, flushed)?;

@@ -8,7 +8,7 @@ use rhizome_primitives::{B256, Block, ChainSpec, U256, hex};
 
 use crate::archive::Archive;
 use crate::error::{BlockDecodeError, ChainError, ImportError};
-use crate::import::feed::{PreparedItem, feed};
+use crate::import::feed::{PreparedItem, SourceItem, feed};
 use crate::import::importer::Importer;
 use crate::import::invalid_block::InvalidBlock;
 use crate::import::outcome::{BlockOrigin, ImportOutcome};
@@ -153,6 +153,12 @@ struct LineNote {
     total_difficulty: U256,
 }
 
+impl SourceItem for Result<String, LineFault> {
+    fn bytes(&self) -> usize {
+        self.as_ref().map_or(0, String::len)
+    }
+}
+
 /// Imports the blocks of a file. `on_line` gets each result and may end the import. Returns the number of lines whose blocks are
 /// on disk.
 pub(crate) fn import(
@@ -166,7 +172,7 @@ pub(crate) fn import(
 }
 
 /// Imports blocks that name their total difficulty. Nothing is imported behind a fault.
-pub(crate) fn import_parsed<T: Send>(
+pub(crate) fn import_parsed<T: SourceItem>(
     importer: &Importer,
     items: impl Iterator<Item = T>,
     parse: impl Fn(T) -> Result<ParsedLine, LineFault> + Sync,

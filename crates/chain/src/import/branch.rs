@@ -12,6 +12,7 @@ use crate::head::branch_change::{BranchChange, positions};
 use crate::import::head_writer::{FailedBlock, HeadWriter};
 use crate::import::import_state::ImportState;
 use crate::import::invalid_block::InvalidBlock;
+use crate::import::pipeline::PipelineUse;
 use crate::import::read_ahead::read_ahead;
 use crate::import::rules::ImportFailure;
 use crate::import::steps::{CheckedBlock, TrieUse};
@@ -102,14 +103,14 @@ fn execute_ancestor(
         state.evict();
     }
     let executed =
-        writer.steps.execute(block, state.reader(writer.pipeline.deltas())).map_err(|failure| match failure {
+        writer.steps.execute(block, state.reader(writer.pipeline.unwritten())).map_err(|failure| match failure {
             ImportFailure::Invalid(invalid) => {
                 writer.invalid.remember(hash, &invalid);
                 invalid_ancestor(number, hash, &invalid)
             }
             error => error,
         })?;
-    Ok(writer.pipeline.push(state, executed, true, None)?)
+    Ok(writer.pipeline.push(state, executed, PipelineUse::Side, None)?)
 }
 
 /// Waits until the ancestors in flight are written.
@@ -124,7 +125,7 @@ fn execute_tip(
     becomes_head: bool,
 ) -> Result<(), ImportFailure> {
     let steps = &writer.steps;
-    let executed = steps.execute(tip, state.reader([]))?;
+    let executed = steps.execute(tip, state.reader(Arc::default()))?;
     let delta = Arc::clone(&executed.delta);
     let mut trie = state.take_trie();
     let verified =

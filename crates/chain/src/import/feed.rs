@@ -6,15 +6,38 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
 use crate::error::ChainError;
+use crate::import::block_group::MAX_BLOCKS;
 use crate::import::importer::Importer;
 use crate::import::outcome::{BlockOrigin, ImportOutcome};
+use crate::import::pipeline::MAX_IN_FLIGHT;
 use crate::import::prepared_block::PreparedBlock;
 use crate::import::read_ahead::thread_pool;
 use crate::import::report::{BlockReport, SourceControl};
 use crate::import::rules::is_worth_recovering;
 
-/// Most blocks of one source that are under way: being prepared, queued, or in flight.
-const BLOCKS_UNDER_WAY: usize = 32;
+/// Most blocks of one source that are under way: being prepared, queued, or in flight. Enough for full groups: as many blocks must wait
+/// behind them, and more are prepared meanwhile.
+const BLOCKS_UNDER_WAY: usize = MAX_IN_FLIGHT + 4 * MAX_BLOCKS;
+/// Bytes of blocks under way at which no block is added.
+const BYTES_UNDER_WAY: usize = 64 << 20;
+
+/// An item of a source.
+pub(crate) trait SourceItem: Send {
+    /// Returns its approximate size in memory, in bytes.
+    fn bytes(&self) -> usize;
+}
+
+impl SourceItem for Vec<u8> {
+    fn bytes(&self) -> usize {
+        self.len()
+    }
+}
+
+impl<N: Send> SourceItem for (N, PreparedBlock) {
+    fn bytes(&self) -> usize {
+        self.1.raw.len()
+    }
+}
 
 /// An item of a source, prepared.
 pub(crate) struct PreparedItem<N> {
@@ -26,6 +49,7 @@ pub(crate) struct PreparedItem<N> {
 
 /// An item under way.
 struct PendingItem<N> {
+    bytes: usize,
     note: Receiver<N>,
     report: Receiver<BlockReport>,
 }
@@ -53,7 +77,7 @@ fn stopped() -> BlockReport {
 /// Feeds the items of a source to the importer. `prepare` runs ahead on all cores. `on_report` gets each result in order, after
 /// the block is on disk, until it breaks: then the blocks under way are dropped. Blocks that are
 /// already written are reported, too. `stops_at_failure`: nothing is imported behind a block that is not.
-pub(crate) fn feed<T: Send, N: Send + 'static, B>(
+pub(crate) fn feed<T: SourceItem, N: Send + 'static, B>(
     importer: &Importer,
     origin: BlockOrigin,
     items: impl Iterator<Item = T>,
@@ -71,16 +95,18 @@ pub(crate) fn feed<T: Send, N: Send + 'static, B>(
     };
     let run = |spawn: &dyn Fn(T) -> Result<PendingItem<N>, ChainError>| {
         let mut broken = None;
+        let mut bytes: usize = 0;
         for item in items {
+            bytes = bytes.saturating_add(item.bytes());
             pending.push_back(spawn(item)?);
             while broken.is_none()
                 && let Some(done) = match pending.front() {
-                    Some(front) if pending.len() >= BLOCKS_UNDER_WAY => Some(front.wait()),
+                    Some(front) if pending.len() >= BLOCKS_UNDER_WAY || bytes >= BYTES_UNDER_WAY => Some(front.wait()),
                     Some(front) => front.poll(),
                     None => None,
                 }
             {
-                pending.pop_front();
+                bytes = bytes.saturating_sub(pending.pop_front().map_or(0, |item| item.bytes));
                 broken = report(done).break_value();
             }
             if broken.is_some() {
@@ -110,9 +136,10 @@ pub(crate) fn feed<T: Send, N: Send + 'static, B>(
     let enqueue = |deliver: &dyn Fn(Delivery<T, N>), item: T| {
         let (block_sender, block) = sync_channel(1);
         let (note_sender, note) = sync_channel(1);
+        let bytes = item.bytes();
         deliver(Delivery { item, block: block_sender, note: note_sender });
         let report = importer.queue(block, origin, &source)?;
-        Ok(PendingItem { note, report })
+        Ok(PendingItem { bytes, note, report })
     };
     match thread_pool() {
         Some(pool) => pool.in_place_scope(|scope| {

@@ -15,7 +15,7 @@ use crate::import::import_state::ImportState;
 use crate::import::invalid_block::InvalidBlock;
 use crate::import::invalid_blocks::InvalidBlocks;
 use crate::import::outcome::{BlockOrigin, ImportOutcome};
-use crate::import::pipeline::{BlockFate, ImportPipeline};
+use crate::import::pipeline::{BlockFate, ImportPipeline, PipelineUse};
 use crate::import::prepared_block::PreparedBlock;
 use crate::import::report::{BlockReport, BlockReporter};
 use crate::import::rules::ImportFailure;
@@ -63,14 +63,14 @@ impl HeadWriter {
         }
     }
 
-    /// Imports a block from the queue and reports its result. `has_more`: further jobs wait, so the block is compared and
-    /// written by other threads while the next one is executed.
+    /// Imports a block from the queue and reports its result. `waiting`: number of jobs behind it. While there are any, the block is
+    /// compared and written by other threads while the next one is executed.
     pub(crate) fn import_queued(
         &mut self,
         prepared: PreparedBlock,
         origin: BlockOrigin,
         reporter: BlockReporter,
-        has_more: bool,
+        waiting: usize,
     ) {
         let shared = Arc::clone(&self.state);
         let state = &mut *shared.lock();
@@ -79,7 +79,7 @@ impl HeadWriter {
         }
         let hash = prepared.hash;
         let report = match self.advance(state, prepared, origin) {
-            Ok(Progress::Executed(executed)) => return self.pass_on(state, hash, *executed, reporter, has_more),
+            Ok(Progress::Executed(executed)) => return self.pass_on(state, hash, *executed, reporter, waiting),
             Ok(Progress::Done(report)) => report,
             Err(error) => BlockReport::Done(Err(error)),
         };
@@ -94,13 +94,17 @@ impl HeadWriter {
         hash: B256,
         executed: ExecutedBlock,
         reporter: BlockReporter,
-        has_more: bool,
+        waiting: usize,
     ) {
-        if !has_more && self.pipeline.is_empty() {
+        if waiting == 0 && self.pipeline.is_empty() {
             let result = self.write_child(state, hash, executed);
             return reporter.report(BlockReport::Done(result));
         }
-        if let Err(error) = self.pipeline.push(state, executed, false, Some(reporter.clone())) {
+        let used = match waiting >= self.steps.config.grouped_from {
+            true => PipelineUse::Grouped,
+            false => PipelineUse::Child,
+        };
+        if let Err(error) = self.pipeline.push(state, executed, used, Some(reporter.clone())) {
             return reporter.report(BlockReport::Done(Err(error)));
         }
         while self.pipeline.is_full() {
@@ -173,6 +177,7 @@ impl HeadWriter {
     /// Waits until the blocks in flight are written. Returns the first that failed.
     pub(crate) fn drain(&mut self, state: &mut ImportState) -> Option<FailedBlock> {
         let mut failed = None;
+        self.pipeline.pass_waiting();
         while !self.pipeline.is_empty() {
             failed = failed.or(self.settle_oldest(state));
         }
@@ -236,7 +241,7 @@ impl HeadWriter {
         }
         if self.extends_head(&parent_hash) && total_difficulty > parent.total_difficulty {
             let executed = self.steps.check(prepared, &parent).and_then(|checked| {
-                let reader = state.reader(self.pipeline.deltas());
+                let reader = state.reader(self.pipeline.unwritten());
                 self.steps.execute(checked, reader)
             });
             return match executed {

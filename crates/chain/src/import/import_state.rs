@@ -17,6 +17,7 @@ use crate::archive::derived_trie::move_trie;
 use crate::archive::record::BlockRecord;
 use crate::config::NODE_BYTES;
 use crate::error::ChainError;
+use crate::import::unwritten_changes::UnwrittenChanges;
 
 /// Share of the nodes that stay in memory when it is full, in eighths. An eviction walks through all nodes, so that a smaller share
 /// makes it rarer.
@@ -104,12 +105,12 @@ impl ImportState {
         &self.trie
     }
 
-    /// Returns the state after the last executed block, valid until the next change. `in_flight` are the changes of executed
-    /// blocks that are not written yet, oldest first.
-    pub(crate) fn reader(&self, in_flight: impl IntoIterator<Item = Arc<StateDelta>>) -> Arc<dyn StateReader> {
+    /// Returns the state after the last executed block, valid until the next change. `unwritten` are the changes of the blocks in
+    /// flight.
+    pub(crate) fn reader(&self, unwritten: Arc<UnwrittenChanges>) -> Arc<dyn StateReader> {
         let (values, store) = (Arc::clone(&self.values), Arc::clone(&self.store));
         let branch = self.branch.as_ref().map(|branch| Arc::clone(&branch.changes));
-        Arc::new(ImportStateReader { values, unwritten: in_flight.into_iter().collect(), branch, store })
+        Arc::new(ImportStateReader { values, unwritten, branch, store })
     }
 
     /// Hands out the trie to be changed. Nodes without another owner are changed in place. If the change fails, the state must be
@@ -207,15 +208,14 @@ fn non_empty(value: &Option<Bytes>) -> Option<Bytes> {
 /// the importer changes.
 struct ImportStateReader {
     values: Arc<CachedValues>,
-    /// Oldest first.
-    unwritten: Vec<Arc<StateDelta>>,
+    unwritten: Arc<UnwrittenChanges>,
     branch: Option<Arc<ChangeSet>>,
     store: Arc<Store>,
 }
 
 impl ImportStateReader {
     fn unwritten(&self, key: &[u8]) -> Option<Option<Bytes>> {
-        self.unwritten.iter().rev().find_map(|delta| delta.writes.get(key)).map(non_empty)
+        self.unwritten.get(key).map(non_empty)
     }
 
     fn on_branch(&self, key: &[u8]) -> Option<&StoredValue> {
@@ -274,9 +274,8 @@ impl StateReader for ImportStateReader {
                 Ok(())
             })
             .map_err(reader_error)?;
-        let in_flight = self.unwritten.iter().flat_map(|delta| delta.writes.keys().map(Vec::as_slice));
         let branch = self.branch.iter().flat_map(|branch| branch.below(prefix).map(|(key, _)| key));
-        in_flight.filter(|key| key.starts_with(prefix)).chain(branch).for_each(add);
+        self.unwritten.keys().filter(|key| key.starts_with(prefix)).chain(branch).for_each(add);
         for key in keys {
             // Also the keys of values that were deleted since are listed above.
             if self.get(&key)?.is_some() && visit(&key).is_break() {

@@ -126,7 +126,7 @@ fn import(writer: &mut HeadWriter, block: QueuedBlock, jobs: &JobQueue) {
         }
     };
     guarded(writer, |writer| match block {
-        Some(block) => writer.import_queued(block, origin, reporter, jobs.has_jobs()),
+        Some(block) => writer.import_queued(block, origin, reporter, jobs.len()),
         None => writer.skip(reporter),
     });
 }

@@ -11,8 +11,10 @@ use crate::import::outcome::BlockOrigin;
 use crate::import::prepared_block::PreparedBlock;
 use crate::import::report::BlockReporter;
 
-/// Jobs of each kind that wait. A caller waits when the queue is full.
-const QUEUE_LENGTH: usize = 64;
+/// Commands that wait. A caller waits when the queue is full.
+const MAX_COMMANDS: usize = 64;
+/// Blocks that wait. More than a source has under way.
+const MAX_BLOCKS: usize = 2048;
 
 /// Command of the importer. Nothing else moves the head while it runs.
 pub(crate) type ImportCommand = Box<dyn FnOnce(&mut HeadWriter) + Send>;
@@ -49,17 +51,22 @@ struct WaitingJobs {
 impl JobQueue {
     /// Adds a command. Waits while too many wait.
     pub(crate) fn push_command(&self, command: ImportCommand) -> Result<(), ChainError> {
-        self.push(|jobs| &mut jobs.commands, command)
+        self.push(|jobs| &mut jobs.commands, command, MAX_COMMANDS)
     }
 
     /// Adds a block. Waits while too many wait.
     pub(crate) fn push_block(&self, block: QueuedBlock) -> Result<(), ChainError> {
-        self.push(|jobs| &mut jobs.blocks, block)
+        self.push(|jobs| &mut jobs.blocks, block, MAX_BLOCKS)
     }
 
-    fn push<T>(&self, of: impl Fn(&mut WaitingJobs) -> &mut VecDeque<T>, job: T) -> Result<(), ChainError> {
+    fn push<T>(
+        &self,
+        of: impl Fn(&mut WaitingJobs) -> &mut VecDeque<T>,
+        job: T,
+        limit: usize,
+    ) -> Result<(), ChainError> {
         let mut jobs = self.jobs.lock();
-        while !jobs.is_closed && of(&mut jobs).len() >= QUEUE_LENGTH {
+        while !jobs.is_closed && of(&mut jobs).len() >= limit {
             self.emptied.wait(&mut jobs);
         }
         if jobs.is_closed {
@@ -103,10 +110,10 @@ impl JobQueue {
         Some(job)
     }
 
-    /// Whether jobs wait.
-    pub(crate) fn has_jobs(&self) -> bool {
+    /// Returns the number of jobs that wait.
+    pub(crate) fn len(&self) -> usize {
         let jobs = self.jobs.lock();
-        !jobs.commands.is_empty() || !jobs.blocks.is_empty()
+        jobs.commands.len() + jobs.blocks.len()
     }
 
     /// Refuses further jobs. Waiting jobs are still handed out.

@@ -6,6 +6,7 @@ use rhizome_primitives::{Block, U256};
 
 use crate::error::BlockDecodeError;
 use crate::import::block_file::{BlockFileError, ImportedLine, LineFault, ParsedLine, import_parsed};
+use crate::import::feed::SourceItem;
 use crate::import::importer::Importer;
 
 /// A block of an archive, unchecked.
@@ -17,6 +18,12 @@ pub struct NumberedBlock {
     pub total_difficulty: U256,
     /// Full encoding.
     pub raw: Vec<u8>,
+}
+
+impl SourceItem for NumberedBlock {
+    fn bytes(&self) -> usize {
+        self.raw.len()
+    }
 }
 
 /// Imports blocks in order. `on_block` gets each result and may end the import. Returns the number of blocks that are on disk.

@@ -1,29 +1,35 @@
 //! Blocks on their way to the disk: the importer executes, a second thread computes the trie and compares, a third writes.
 //!
 //! A block can be executed before its parent is compared and written: the values that the parent changed come from its
-//! execution. If a block turns out to be wrong, the blocks executed on top of it are dropped.
+//! execution. If a block turns out to be wrong, the blocks executed on top of it are dropped. While many blocks wait, blocks are
+//! compared and written in groups (`block_group.rs`).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
+use std::{iter, mem};
 
 use parking_lot::Mutex;
 use rhizome_evm::AncestorBlock;
 use rhizome_storage::ChangeSet;
-use rhizome_trie::{StateDelta, Trie};
+use rhizome_trie::Trie;
 
 use crate::error::{ChainError, ImportError};
+use crate::import::block_group::{self, GroupSize};
 use crate::import::import_state::ImportState;
 use crate::import::report::BlockReporter;
 use crate::import::rules::ImportFailure;
 use crate::import::steps::{ExecutedBlock, ImportSteps, TrieUse, VerifiedBlock};
+use crate::import::unwritten_changes::UnwrittenChanges;
 
-/// Executed blocks that wait for each thread: a slow block must not stop the other threads.
-const WAITING: usize = 4;
-/// Most executed blocks that are not written yet: one in each of the two threads, and the blocks that wait for them.
-pub(crate) const MAX_IN_FLIGHT: usize = 2 * (1 + WAITING);
+/// Groups that wait for each thread: a slow group must not stop the other threads.
+const WAITING_GROUPS: usize = 4;
+/// Most groups that are not written yet: one in each of the two threads, and the groups that wait for them.
+const MAX_GROUPS: usize = 2 * (1 + WAITING_GROUPS);
+/// Most blocks that are not written yet, besides those of the group that is being filled.
+pub(crate) const MAX_IN_FLIGHT: usize = 2 * block_group::MAX_BLOCKS;
 
 /// The executed blocks that are not written yet, and the threads that they pass through.
 pub(crate) struct ImportPipeline {
@@ -32,12 +38,35 @@ pub(crate) struct ImportPipeline {
     stages: Option<PipelineStages>,
     /// Oldest first.
     in_flight: VecDeque<InFlightBlock>,
+    /// Changes of the blocks in flight.
+    unwritten: Arc<UnwrittenChanges>,
+    /// The last blocks in flight: the group that is being filled.
+    open: OpenGroup,
+    /// Number of blocks in flight of each group that was passed on, oldest first.
+    passed: VecDeque<usize>,
+}
+
+/// Executed blocks that are passed on together.
+#[derive(Default)]
+struct OpenGroup {
+    blocks: Vec<PipelinedBlock>,
+    size: GroupSize,
+}
+
+/// How a block is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PipelineUse {
+    /// Beside the best chain.
+    Side,
+    /// As the next block of the best chain, as soon as possible.
+    Child,
+    /// As the next block of the best chain, together with those behind it.
+    Grouped,
 }
 
 /// A block that was executed and is not written yet.
 pub(crate) struct InFlightBlock {
     pub(crate) block: Arc<AncestorBlock>,
-    delta: Arc<StateDelta>,
     changes: Arc<ChangeSet>,
     /// `None` for an ancestor that is executed for a later block.
     pub(crate) reporter: Option<BlockReporter>,
@@ -51,23 +80,31 @@ pub(crate) enum BlockFate {
     Dropped,
 }
 
-/// A block for the comparing thread.
+/// An executed block.
 struct PipelinedBlock {
     executed: ExecutedBlock,
-    is_side: bool,
     reporter: Option<BlockReporter>,
 }
 
-/// A block for the writing thread.
-struct ComparedBlock {
-    verified: Result<VerifiedBlock, BlockFate>,
+/// Blocks for the comparing thread.
+struct PassedGroup {
+    blocks: Vec<PipelinedBlock>,
     is_side: bool,
-    reporter: Option<BlockReporter>,
+}
+
+/// Blocks for the writing thread.
+struct WritableGroup {
+    verified: Vec<VerifiedBlock>,
+    is_side: bool,
+    /// Those of all blocks of the group.
+    reporters: Vec<Option<BlockReporter>>,
+    /// Fate of the first block that is not among `verified`. The blocks behind it are dropped.
+    fate: BlockFate,
 }
 
 struct PipelineStages {
     /// Present until the threads are to end.
-    blocks: Option<SyncSender<PipelinedBlock>>,
+    groups: Option<SyncSender<PassedGroup>>,
     fates: Receiver<BlockFate>,
     shared: Arc<PipelineState>,
     threads: Vec<JoinHandle<()>>,
@@ -88,65 +125,103 @@ impl PipelineState {
         self.is_broken.load(Ordering::Acquire)
     }
 
-    fn compare(&self, steps: &ImportSteps, block: PipelinedBlock) -> ComparedBlock {
-        let PipelinedBlock { executed, is_side, reporter } = block;
-        let used = if is_side { TrieUse::Checked } else { TrieUse::Passed };
+    fn compare(&self, steps: &ImportSteps, group: PassedGroup) -> WritableGroup {
+        let PassedGroup { blocks, is_side } = group;
+        let (blocks, reporters): (Vec<_>, Vec<_>) =
+            blocks.into_iter().map(|block| (block.executed, block.reporter)).unzip();
         let mut slot = self.trie.lock();
-        let verified = match slot.take().filter(|_| !self.is_broken()) {
-            None => Err(BlockFate::Dropped),
-            Some(mut trie) => match steps.compare(executed, &mut trie, used) {
-                Ok(verified) => {
-                    self.made.store(trie.created_nodes(), Ordering::Relaxed);
-                    *slot = Some(trie);
-                    Ok(verified)
-                }
-                Err(failure) => Err(BlockFate::Failed(Box::new(failure))),
-            },
+        let Some(mut trie) = slot.take().filter(|_| !self.is_broken()) else {
+            return WritableGroup { verified: Vec::new(), is_side, reporters, fate: BlockFate::Dropped };
         };
-        ComparedBlock { verified, is_side, reporter }
+        let (verified, failure) = compare_blocks(steps, blocks, is_side, &mut trie);
+        let fate = match failure {
+            None => {
+                self.made.store(trie.created_nodes(), Ordering::Relaxed);
+                *slot = Some(trie);
+                BlockFate::Dropped
+            }
+            Some(failure) => BlockFate::Failed(Box::new(failure)),
+        };
+        WritableGroup { verified, is_side, reporters, fate }
     }
 
-    fn write(&self, steps: &ImportSteps, block: ComparedBlock) -> BlockFate {
-        let is_cancelled = block.reporter.is_some_and(|reporter| reporter.is_cancelled());
-        let fate = match block.verified {
-            Err(fate) => fate,
-            Ok(_) if is_cancelled || self.is_broken() => BlockFate::Dropped,
-            Ok(verified) => {
-                let written = if block.is_side { steps.write_side(verified) } else { steps.write_child(verified) };
-                written.map_or_else(|error| BlockFate::Failed(Box::new(error.into())), |()| BlockFate::Written)
-            }
-        };
-        if !matches!(fate, BlockFate::Written) {
-            self.is_broken.store(true, Ordering::Release);
+    /// Writes the valid blocks of a group. Returns the fate of each block of the group.
+    fn write(&self, steps: &ImportSteps, group: WritableGroup) -> Vec<BlockFate> {
+        let WritableGroup { mut verified, is_side, reporters, mut fate } = group;
+        let mut fates = Vec::with_capacity(reporters.len());
+        let is_cancelled = reporters.iter().flatten().any(BlockReporter::is_cancelled);
+        if is_cancelled || self.is_broken() {
+            (verified, fate) = (Vec::new(), BlockFate::Dropped);
         }
-        fate
+        let count = verified.len();
+        let written = match is_side {
+            true => verified.into_iter().try_for_each(|block| steps.write_side(block)),
+            false => steps.write_children(verified),
+        };
+        match written {
+            Ok(()) => fates.extend(iter::repeat_with(|| BlockFate::Written).take(count)),
+            Err(error) => fate = BlockFate::Failed(Box::new(error.into())),
+        }
+        if fates.len() < reporters.len() {
+            self.is_broken.store(true, Ordering::Release);
+            fates.push(fate);
+        }
+        fates.resize_with(reporters.len(), || BlockFate::Dropped);
+        fates
+    }
+}
+
+/// Compares the blocks of a group. Returns the valid ones, and the failure of the block behind them.
+fn compare_blocks(
+    steps: &ImportSteps,
+    mut blocks: Vec<ExecutedBlock>,
+    is_side: bool,
+    trie: &mut Trie,
+) -> (Vec<VerifiedBlock>, Option<ImportFailure>) {
+    match blocks.pop() {
+        // A single block may be a block that cannot be in a group.
+        Some(only) if blocks.is_empty() => {
+            let used = if is_side { TrieUse::Checked } else { TrieUse::Passed };
+            match steps.compare(only, trie, used) {
+                Ok(verified) => (vec![verified], None),
+                Err(failure) => (Vec::new(), Some(failure)),
+            }
+        }
+        last => {
+            blocks.extend(last);
+            let group = block_group::compare(steps, blocks, trie);
+            (group.verified, group.failure)
+        }
     }
 }
 
 impl PipelineStages {
     fn spawn(steps: &Arc<ImportSteps>) -> Result<Self, std::io::Error> {
-        let (blocks, to_compare) = sync_channel::<PipelinedBlock>(WAITING);
-        let (compared, to_write) = sync_channel(WAITING);
-        let (written, fates) = sync_channel(MAX_IN_FLIGHT);
+        let (groups, to_compare) = sync_channel::<PassedGroup>(WAITING_GROUPS);
+        let (compared, to_write) = sync_channel(WAITING_GROUPS);
+        let (written, fates) = sync_channel(MAX_GROUPS * block_group::MAX_BLOCKS);
         let shared = Arc::new(PipelineState::default());
         let (of_writing, writing_steps) = (Arc::clone(&shared), Arc::clone(steps));
         let write = move || {
-            to_write.into_iter().all(|block| written.send(of_writing.write(&writing_steps, block)).is_ok());
+            to_write.into_iter().all(|group| {
+                let fates = of_writing.write(&writing_steps, group);
+                fates.into_iter().all(|fate| written.send(fate).is_ok())
+            });
         };
         let (of_comparing, comparing_steps) = (Arc::clone(&shared), Arc::clone(steps));
         let compare = move || {
-            to_compare.into_iter().all(|block| compared.send(of_comparing.compare(&comparing_steps, block)).is_ok());
+            to_compare.into_iter().all(|group| compared.send(of_comparing.compare(&comparing_steps, group)).is_ok());
         };
         let writing = thread::Builder::new().name("import-write".into()).spawn(write)?;
         let comparing = thread::Builder::new().name("import-compare".into()).spawn(compare)?;
-        Ok(Self { blocks: Some(blocks), fates, shared, threads: vec![comparing, writing] })
+        Ok(Self { groups: Some(groups), fates, shared, threads: vec![comparing, writing] })
     }
 }
 
 impl Drop for PipelineStages {
     /// Waits for the threads: they hold the database open.
     fn drop(&mut self) {
-        self.blocks = None;
+        self.groups = None;
         for thread in self.threads.drain(..) {
             // A panic was reported when the fate of a block was missing.
             drop(thread.join());
@@ -156,7 +231,14 @@ impl Drop for PipelineStages {
 
 impl ImportPipeline {
     pub(crate) fn new(steps: Arc<ImportSteps>) -> Self {
-        Self { steps, stages: None, in_flight: VecDeque::new() }
+        Self {
+            steps,
+            stages: None,
+            in_flight: VecDeque::new(),
+            unwritten: Arc::default(),
+            open: OpenGroup::default(),
+            passed: VecDeque::new(),
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -168,14 +250,14 @@ impl ImportPipeline {
         self.in_flight.back().map(|last| &last.block)
     }
 
-    /// Returns the changes of the blocks in flight, oldest first.
-    pub(crate) fn deltas(&self) -> impl Iterator<Item = Arc<StateDelta>> + '_ {
-        self.in_flight.iter().map(|block| Arc::clone(&block.delta))
+    /// Returns the changes of the blocks in flight.
+    pub(crate) fn unwritten(&self) -> Arc<UnwrittenChanges> {
+        Arc::clone(&self.unwritten)
     }
 
     /// Whether the next block has to wait until a block is written.
     pub(crate) fn is_full(&self) -> bool {
-        self.in_flight.len() >= MAX_IN_FLIGHT
+        self.passed.len() >= MAX_GROUPS || self.in_flight.len() >= MAX_IN_FLIGHT + self.open.size.blocks
     }
 
     /// Whether the memory for trie nodes is used up.
@@ -183,12 +265,13 @@ impl ImportPipeline {
         state.is_full(self.stages.as_ref().map_or(0, |stages| stages.shared.made.load(Ordering::Relaxed)))
     }
 
-    /// Passes an executed block on to the threads. The block extends the last one in flight or, without any, that of `state`.
+    /// Passes an executed block on to the threads, or adds it to the group that is passed on later. The block extends the last one
+    /// in flight or, without any, that of `state`.
     pub(crate) fn push(
         &mut self,
         state: &mut ImportState,
         executed: ExecutedBlock,
-        is_side: bool,
+        used: PipelineUse,
         reporter: Option<BlockReporter>,
     ) -> Result<(), ImportError> {
         let stages = match &mut self.stages {
@@ -201,22 +284,55 @@ impl ImportPipeline {
         if self.in_flight.is_empty() {
             *stages.shared.trie.lock() = Some(state.take_trie());
         }
-        let (delta, changes) = (Arc::clone(&executed.delta), Arc::clone(&executed.changes));
-        state.advance_values(&delta);
+        state.advance_values(&executed.delta);
+        Arc::make_mut(&mut self.unwritten).push(Arc::clone(&executed.delta));
         let block = self.steps.archive.push_unwritten(executed.as_ancestor());
-        self.in_flight.push_back(InFlightBlock { block, delta, changes, reporter: reporter.clone() });
-        if let Some(blocks) = &stages.blocks {
-            // A thread that panicked is noticed when the fate of the block is missing.
-            drop(blocks.send(PipelinedBlock { executed, is_side, reporter }));
+        let changes = Arc::clone(&executed.changes);
+        self.in_flight.push_back(InFlightBlock { block, changes, reporter: reporter.clone() });
+        let is_groupable = block_group::is_groupable(&self.steps, &executed);
+        if !is_groupable || used == PipelineUse::Side {
+            self.pass_waiting();
+        }
+        self.open.size.add(&executed);
+        self.open.blocks.push(PipelinedBlock { executed, reporter });
+        if used != PipelineUse::Grouped || !is_groupable || self.open.size.is_full() {
+            self.pass_group(used == PipelineUse::Side);
         }
         Ok(())
+    }
+
+    /// Passes the blocks that wait for a full group on.
+    pub(crate) fn pass_waiting(&mut self) {
+        self.pass_group(false);
+    }
+
+    fn pass_group(&mut self, is_side: bool) {
+        let OpenGroup { blocks, size } = mem::take(&mut self.open);
+        if blocks.is_empty() {
+            return;
+        }
+        self.passed.push_back(size.blocks);
+        if let Some(groups) = self.stages.as_ref().and_then(|stages| stages.groups.as_ref()) {
+            // A thread that panicked is noticed when the fate of a block is missing.
+            drop(groups.send(PassedGroup { blocks, is_side }));
+        }
     }
 
     /// Waits for the oldest block in flight. `None` without one. With the last one `state` gets its trie back, or is opened at
     /// the head again after a failure.
     pub(crate) fn wait_oldest(&mut self, state: &mut ImportState) -> Option<(InFlightBlock, BlockFate)> {
+        if self.passed.is_empty() {
+            self.pass_waiting();
+        }
         let oldest = self.in_flight.pop_front()?;
+        if let Some(blocks) = self.passed.front_mut() {
+            *blocks = blocks.saturating_sub(1);
+            if *blocks == 0 {
+                self.passed.pop_front();
+            }
+        }
         self.steps.archive.pop_unwritten();
+        Arc::make_mut(&mut self.unwritten).pop();
         let received = self.stages.as_ref().and_then(|stages| stages.fates.recv().ok());
         let fate = received.unwrap_or_else(|| BlockFate::Failed(Box::new(ChainError::ImporterStopped.into())));
         if matches!(fate, BlockFate::Written) {

@@ -94,6 +94,20 @@ impl ExecutedBlock {
     pub(crate) fn as_ancestor(&self) -> AncestorBlock {
         self.checked.as_ancestor()
     }
+
+    pub(crate) fn number(&self) -> u64 {
+        self.checked.block.header.number
+    }
+
+    /// Returns the state root in the header, zero if that field is not a hash.
+    pub(crate) fn header_root(&self) -> B256 {
+        B256::try_from(self.checked.block.header.state_root.as_ref()).unwrap_or_default()
+    }
+
+    /// Returns the size of the encoded block.
+    pub(crate) fn raw_bytes(&self) -> usize {
+        self.checked.raw.len()
+    }
 }
 
 impl ImportSteps {
@@ -144,7 +158,7 @@ impl ImportSteps {
         used: TrieUse,
     ) -> Result<VerifiedBlock, ImportFailure> {
         trie.apply(&executed.delta)?;
-        let is_flushed = used != TrieUse::Checked && trie.changed_keys() >= self.config.flush_interval();
+        let is_flushed = used != TrieUse::Checked && self.must_flush(trie);
         let nodes = self.new_nodes(trie, &executed.delta, is_flushed);
         let keys = executed.delta.writes.len();
         let mut verified = self.compare_root(executed, trie.root_hash(), nodes)?;
@@ -154,6 +168,18 @@ impl ImportSteps {
             verified.snapshot = Some(self.snapshot_after(&verified.record, trie, keys, must_be_new));
         }
         Ok(verified)
+    }
+
+    /// Adds what readers and the database need after a group of blocks to its last block. `keys` have changed.
+    pub(crate) fn complete_group(&self, blocks: &mut [VerifiedBlock], trie: &mut Trie, keys: usize) {
+        let Some(last) = blocks.last_mut() else { return };
+        let is_flushed = self.must_flush(trie);
+        last.nodes.flushed = is_flushed.then(|| trie.flush());
+        last.snapshot = Some(self.snapshot_after(&last.record, trie, keys, is_flushed));
+    }
+
+    fn must_flush(&self, trie: &Trie) -> bool {
+        trie.changed_keys() >= self.config.flush_interval()
     }
 
     /// Takes a snapshot of the importer's trie for readers.
@@ -186,7 +212,7 @@ impl ImportSteps {
     }
 
     /// Compares the header with the result of the execution and with the root of the state that it led to.
-    fn compare_root(
+    pub(crate) fn compare_root(
         &self,
         executed: ExecutedBlock,
         state_root: B256,
@@ -242,14 +268,32 @@ impl ImportSteps {
         state: Arc<dyn StateReader>,
     ) -> Result<VerifiedBlock, ImportFailure> {
         let executed = self.execute(self.check(prepared, parent)?, state)?;
-        let header_root = B256::try_from(executed.checked.block.header.state_root.as_ref()).unwrap_or_default();
+        let header_root = executed.header_root();
         self.compare_root(executed, header_root, NewNodes::default())
     }
 
     /// Writes a child of the best block and makes it the best block.
     pub(crate) fn write_child(&self, block: VerifiedBlock) -> Result<(), ImportError> {
-        let change = BranchChange { retracted: Vec::new(), enacted: vec![Arc::clone(&block.record)] };
-        self.write_best(block, &change)
+        self.write_children(vec![block])
+    }
+
+    /// Writes blocks, the first a child of the best block and each the child of the one before, and makes the last one the best
+    /// block.
+    pub(crate) fn write_children(&self, blocks: Vec<VerifiedBlock>) -> Result<(), ImportError> {
+        let Some(last) = blocks.last() else { return Ok(()) };
+        let (record, snapshot) = (Arc::clone(&last.record), last.snapshot.clone());
+        let snapshot = snapshot.ok_or(ChainError::ImporterStopped)?;
+        let enacted: Vec<_> = blocks.iter().map(|block| Arc::clone(&block.record)).collect();
+        let mut rows: Vec<_> = blocks.into_iter().map(BlockRows::new).collect();
+        let enacted_positions: Vec<_> = positions(&enacted).into_iter().map(|position| [position]).collect();
+        let writes = rows.iter_mut().zip(&enacted_positions);
+        let generation = self.archive.store.write_children(
+            writes.map(|(rows, enacted)| rows.write(Some(HeadChange { enacted, retracted: &[] }))).collect(),
+        )?;
+        rows.into_iter().for_each(|rows| rows.remember(&self.archive));
+        let change = BranchChange { retracted: Vec::new(), enacted };
+        self.publisher.publish(record, generation, snapshot, &change, &[]);
+        Ok(())
     }
 
     /// Writes a block and makes it the best block.
@@ -304,28 +348,51 @@ impl ImportSteps {
 
     /// Returns the generation of the flat state after the write.
     fn write(&self, block: VerifiedBlock, best: Option<&BranchChange>) -> Result<u64, ImportError> {
-        let VerifiedBlock { record, raw, receipts, encoded_receipts, changes, nodes, is_stored, .. } = block;
-        let transaction_hashes: Vec<B256> =
-            record.block.transactions.iter().map(|transaction| transaction.hash()).collect();
         let (enacted, retracted) =
             best.map(|change| (positions(&change.enacted), positions(&change.retracted))).unwrap_or_default();
         let head_change = best.map(|_| HeadChange { enacted: &enacted, retracted: &retracted });
-        let generation = self.archive.store.write_block(BlockWrite {
-            hash: record.hash,
-            number: record.number(),
-            raw: &raw,
-            total_difficulty: record.total_difficulty,
-            state_root: record.state_root,
-            senders: record.senders(),
-            transaction_hashes: &transaction_hashes,
-            receipts: &receipts,
-            encoded_receipts: &encoded_receipts,
-            nodes,
-            changes: Some(&changes),
-            head_change,
-        })?;
-        self.archive.remember(&record, StoredReceipts { transaction_hashes, receipts }, is_stored);
+        let mut rows = BlockRows::new(block);
+        let generation = self.archive.store.write_block(rows.write(head_change))?;
+        rows.remember(&self.archive);
         Ok(generation)
+    }
+}
+
+/// A block on its way to the disk.
+struct BlockRows {
+    block: VerifiedBlock,
+    transaction_hashes: Vec<B256>,
+}
+
+impl BlockRows {
+    fn new(block: VerifiedBlock) -> Self {
+        let transaction_hashes = block.record.block.transactions.iter().map(|transaction| transaction.hash()).collect();
+        Self { block, transaction_hashes }
+    }
+
+    fn write<'a>(&'a mut self, head_change: Option<HeadChange<'a>>) -> BlockWrite<'a> {
+        let nodes = mem::take(&mut self.block.nodes);
+        let block = &self.block;
+        BlockWrite {
+            hash: block.record.hash,
+            number: block.record.number(),
+            raw: &block.raw,
+            total_difficulty: block.record.total_difficulty,
+            state_root: block.record.state_root,
+            senders: block.record.senders(),
+            transaction_hashes: &self.transaction_hashes,
+            receipts: &block.receipts,
+            encoded_receipts: &block.encoded_receipts,
+            nodes,
+            changes: Some(&block.changes),
+            head_change,
+        }
+    }
+
+    /// Caches the block after it was written.
+    fn remember(self, archive: &Archive) {
+        let VerifiedBlock { record, receipts, is_stored, .. } = self.block;
+        archive.remember(&record, StoredReceipts { transaction_hashes: self.transaction_hashes, receipts }, is_stored);
     }
 }
 

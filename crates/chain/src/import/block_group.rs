@@ -1,0 +1,136 @@
+//! Groups of blocks far behind the head: the trie is changed and compared once for all blocks of a group, and they are written in one
+//! batch. The other fields are compared block by block.
+//!
+//! Only in directories with the current trie nodes, because the others hold the nodes of each block, and since RSKIP-126, because
+//! earlier headers have no root of this trie.
+
+use std::sync::Arc;
+
+use rhizome_primitives::{B256, Rule, hex};
+use rhizome_storage::{NewNodes, NodeVersions};
+use rhizome_trie::{StateDelta, Trie};
+
+use crate::import::invalid_block::InvalidBlock;
+use crate::import::rules::ImportFailure;
+use crate::import::steps::{ExecutedBlock, ImportSteps, VerifiedBlock};
+
+/// Most blocks of a group.
+pub(crate) const MAX_BLOCKS: usize = 256;
+/// Changed keys at which a group ends, which bounds its memory.
+const MAX_KEYS: usize = 16_384;
+/// Bytes of encoded blocks at which a group ends.
+const MAX_BYTES: usize = 16 << 20;
+
+/// Size of a group.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct GroupSize {
+    pub(crate) blocks: usize,
+    keys: usize,
+    bytes: usize,
+}
+
+impl GroupSize {
+    pub(crate) fn add(&mut self, block: &ExecutedBlock) {
+        self.blocks += 1;
+        self.keys = self.keys.saturating_add(block.delta.writes.len());
+        self.bytes = self.bytes.saturating_add(block.raw_bytes());
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.blocks >= MAX_BLOCKS || self.keys >= MAX_KEYS || self.bytes >= MAX_BYTES
+    }
+}
+
+/// A compared group.
+pub(crate) struct ComparedGroup {
+    /// The valid blocks.
+    pub(crate) verified: Vec<VerifiedBlock>,
+    /// Failure of the block behind them.
+    pub(crate) failure: Option<ImportFailure>,
+}
+
+/// Whether a block can be in a group with others.
+pub(crate) fn is_groupable(steps: &ImportSteps, block: &ExecutedBlock) -> bool {
+    let rules = steps.config.spec.rules(block.number());
+    let has_root = rules.is_active(Rule::Rskip85) && rules.is_active(Rule::Rskip126);
+    has_root && steps.archive.store.node_versions() == NodeVersions::Current
+}
+
+/// Compares blocks with their headers. Each is the child of the one before. `trie` moves from the state before the first block to
+/// that after the last valid one.
+pub(crate) fn compare(steps: &ImportSteps, blocks: Vec<ExecutedBlock>, trie: &mut Trie) -> ComparedGroup {
+    let before = trie.clone();
+    let deltas: Vec<(Arc<StateDelta>, B256)> =
+        blocks.iter().map(|block| (Arc::clone(&block.delta), block.header_root())).collect();
+    let mut verified = Vec::with_capacity(blocks.len());
+    let mut failure = None;
+    for block in blocks {
+        let (root, by_hash) = (block.header_root(), block.delta.long_values().collect());
+        match steps.compare_root(block, root, NewNodes { by_hash, flushed: None }) {
+            Ok(block) => verified.push(block),
+            Err(error) => {
+                failure = Some(error);
+                break;
+            }
+        }
+    }
+    let header_root = deltas.last().map(|(_, root)| *root);
+    let is_valid = failure.is_none() && apply_together(trie, &deltas).is_ok_and(|root| header_root == Some(root));
+    let mut group = match is_valid {
+        true => ComparedGroup { verified, failure },
+        false => {
+            *trie = before;
+            narrow_down(trie, &deltas, verified, failure)
+        }
+    };
+    let keys = deltas.iter().take(group.verified.len()).map(|(delta, _)| delta.writes.len()).sum();
+    steps.complete_group(&mut group.verified, trie, keys);
+    group
+}
+
+/// Applies the changes of several blocks at once. Returns the root.
+fn apply_together(trie: &mut Trie, deltas: &[(Arc<StateDelta>, B256)]) -> Result<B256, ImportFailure> {
+    match deltas {
+        [(delta, _)] => trie.apply(delta)?,
+        _ => {
+            let mut together = StateDelta::default();
+            for (delta, _) in deltas {
+                together.writes.extend(delta.writes.iter().map(|(key, value)| (key.clone(), value.clone())));
+            }
+            trie.apply(&together)?;
+        }
+    }
+    Ok(trie.root_hash())
+}
+
+/// Finds the first invalid block of a group. `verified`: the blocks whose headers agree with everything but the state root;
+/// `failure` is that of the block behind them. A wrong state root has precedence over the other failures of a block. Moves `trie` to
+/// the state after the last valid block.
+fn narrow_down(
+    trie: &mut Trie,
+    deltas: &[(Arc<StateDelta>, B256)],
+    mut verified: Vec<VerifiedBlock>,
+    mut failure: Option<ImportFailure>,
+) -> ComparedGroup {
+    let mut valid = 0;
+    for (delta, header_root) in deltas.iter().take(verified.len() + 1) {
+        let before = trie.clone();
+        let root = trie.apply(delta).map(|()| trie.root_hash());
+        let wrong_root = match root {
+            Ok(root) if root == *header_root => None,
+            Ok(computed) => {
+                Some(InvalidBlock::StateRoot { header: hex::encode_prefixed(header_root), computed }.into())
+            }
+            Err(error) => Some(error.into()),
+        };
+        if wrong_root.is_none() && valid < verified.len() {
+            valid += 1;
+            continue;
+        }
+        failure = wrong_root.or(failure);
+        *trie = before;
+        break;
+    }
+    verified.truncate(valid);
+    ComparedGroup { verified, failure }
+}
