@@ -29,6 +29,7 @@ export async function nodeConfig(config: Config): Promise<string> {
     isPowerSafe: config.storage.powerSafe,
     provenBlocks: provenBlocksOf(config),
     oldStateRoots: config.oldStateRoots,
+    checkpoints: config.p2p.checkpoints.map(checkpointOf),
     works: {
       followPool: config.miner.followPool ?? null,
       refreshSeconds: config.miner.refreshSeconds,
@@ -46,6 +47,12 @@ export async function nodeConfig(config: Config): Promise<string> {
     clientVersion: clientVersion(choices.clientVersion),
     choices,
   })
+}
+
+/** Returns number and hash of a checkpoint NUMBER:HASH. */
+function checkpointOf(text: string): [number, string] {
+  const [number = '', hash = ''] = text.split(':')
+  return [Number(number), hash]
 }
 
 /** Returns the answer of web3_clientVersion. Development tools check its first word. */

@@ -39,6 +39,8 @@ pub(crate) struct NodeConfig {
     /// Blocks below the head whose states have a trie; `None`: all blocks.
     proven_blocks: Option<u64>,
     old_state_roots: OldRoots,
+    /// Blocks that the chain must have besides those of the network.
+    checkpoints: Vec<(u64, B256)>,
     works: Works,
     call_gas_cap: u64,
     estimate_gas_cap: u64,
@@ -224,7 +226,9 @@ impl NodeConfig {
 
     /// Returns the settings of the chain.
     pub(crate) fn chain(&self) -> Result<ChainConfig, RpcError> {
-        let spec = Arc::new(self.spec()?);
+        let mut spec = self.spec()?;
+        spec.checkpoints.extend(&self.checkpoints);
+        let spec = Arc::new(spec);
         let is_development = spec.is_development();
         let data_dir = self.data_dir.clone().map_or(DataDir::Temporary, DataDir::Path);
         let mut chain = ChainConfig::new(spec, data_dir);

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rhizome_primitives::{Address, B256, Bytes, ChainSpec, Rule, U256};
+use rhizome_primitives::{Address, Bytes, ChainSpec, Rule, U256};
 use rhizome_storage::NodeVersions;
 
 use crate::mining::block_template_options::BlockTemplateOptions;
@@ -130,8 +130,6 @@ pub struct ChainConfig {
     pub pool: PoolOptions,
     /// Settings of block templates for other miners.
     pub block_templates: BlockTemplateOptions,
-    /// Number and hash of blocks that the chain must have: a header with another hash is invalid.
-    pub checkpoints: Vec<(u64, B256)>,
     /// Source of the time.
     pub clock: Clock,
     /// The time of a new block is its parent's plus the development offset, independent of the clock: mining the same blocks
@@ -177,7 +175,6 @@ impl ChainConfig {
             old_state_roots: OldStateRoots::default(),
             pool: PoolOptions::default(),
             block_templates: BlockTemplateOptions::default(),
-            checkpoints: Vec::new(),
             clock: Clock::system(),
             has_fixed_clock: false,
             keeps_time_offset: false,

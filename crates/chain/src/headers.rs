@@ -144,9 +144,8 @@ impl HeaderChain {
             if let Some(verdict) = self.invalid.verdict(&hash) {
                 return Err(HeaderFault::KnownInvalid { number, reason: verdict.to_string() });
             }
-            let checkpoints = &self.config.checkpoints;
-            if let Some((_, expected)) = checkpoints.iter().find(|(at, expected)| *at == number && *expected != hash) {
-                return Err(HeaderFault::Checkpoint { number, expected: *expected, found: hash });
+            if let Some(expected) = spec.contradicted_checkpoint(number, &hash) {
+                return Err(HeaderFault::Checkpoint { number, expected, found: hash });
             }
             difficulty = difficulty.saturating_add(header.difficulty_value());
             attached.push(Arc::new(ChainedHeader { header, hash, difficulty }));

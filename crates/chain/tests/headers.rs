@@ -117,11 +117,13 @@ fn headers_that_break_a_rule_are_refused() {
 #[test]
 fn a_checkpoint_refuses_another_chain() {
     let blocks = mined("a", 6);
-    let checkpoints = vec![(4, B256::repeat_byte(4))];
-    let chain = Chain::open(ChainConfig { checkpoints, ..config(ChainSpec::regtest(), None) }).unwrap();
+    let mut spec = ChainSpec::regtest();
+    spec.checkpoints.push((4, B256::repeat_byte(4)));
+    let chain = Chain::open(config(spec, None)).unwrap();
     let genesis = chain.headers().find(0, &chain.head().hash()).unwrap().unwrap();
     let fault = chain.headers().attach(&genesis, verify(received(&blocks)).unwrap()).unwrap_err();
     assert!(matches!(fault, HeaderFault::Checkpoint { number: 4, .. }), "{fault}");
+    assert_eq!(import(&chain, &blocks), ["IMPORTED_BEST", "IMPORTED_BEST", "IMPORTED_BEST", "INVALID_BLOCK"]);
 }
 
 #[test]

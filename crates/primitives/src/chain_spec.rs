@@ -8,7 +8,7 @@ use crate::genesis::GenesisSpec;
 use crate::networks::Network;
 use crate::rules::{Rule, Rules};
 use crate::upgrades::Upgrade;
-use alloy_primitives::{Address, U256};
+use alloy_primitives::{Address, B256, U256};
 
 /// Specification of a chain. Heights change only through the builder methods, which update the derived tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub struct ChainSpec {
     pub constants: ChainConstants,
     /// Block 0.
     pub genesis: GenesisSpec,
+    /// Number and hash of blocks that the chain must have (docs/spec/p2p-additions.md, C.3).
+    pub checkpoints: Vec<(u64, B256)>,
     upgrade_heights: Vec<(Upgrade, Option<u64>)>,
     rule_heights: Vec<Option<u64>>,
     /// First block and active rules of each era, ascending, starting at 0.
@@ -139,6 +141,12 @@ impl ChainSpec {
     /// Returns true if the block is the first with the rule.
     pub fn activates_at(&self, rule: Rule, number: u64) -> bool {
         self.height(rule) == Some(number)
+    }
+
+    /// Returns the checkpoint at a height that a block with this hash contradicts; `None` if there is none.
+    pub fn contradicted_checkpoint(&self, number: u64, hash: &B256) -> Option<B256> {
+        let contradicts = |(at, expected): &&(u64, B256)| *at == number && expected != hash;
+        self.checkpoints.iter().find(contradicts).map(|(_, expected)| *expected)
     }
 
     /// Returns the first block of an upgrade; `None` means never. Its rules can have different heights.

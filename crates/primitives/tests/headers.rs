@@ -1,7 +1,7 @@
 //! Headers of every version, constructed and real, and uncle lists.
 
-use crate::vectors::{Specs, bytes, cases, text};
-use rhizome_primitives::{Header, hex, uncles_hash};
+use crate::vectors::{Specs, bytes, cases, load, text};
+use rhizome_primitives::{ChainSpec, Header, hex, uncles_hash};
 use serde_json::Value;
 
 fn check(case: &Value, specs: &Specs) {
@@ -78,6 +78,21 @@ fn real_headers() {
     let cases = cases("blocks/headers_real.json");
     cases.iter().for_each(|case| check(case, &specs));
     assert_eq!(cases.len(), 38);
+}
+
+#[test]
+fn checkpoints_are_hashes_of_real_blocks() {
+    let blocks = load("blocks/blocks_real.json");
+    let cases = cases("blocks/headers_real.json").into_iter().chain(blocks["cases"].as_array().unwrap().clone());
+    let real: Vec<(String, u64, String)> = cases
+        .map(|case| (text(&case, "net").to_owned(), case["number"].as_u64().unwrap(), text(&case, "hash").to_owned()))
+        .collect();
+    for (network, spec, count) in [("main", ChainSpec::mainnet(), 1), ("testnet", ChainSpec::testnet(), 3)] {
+        assert_eq!(spec.checkpoints.len(), count);
+        for (number, hash) in spec.checkpoints {
+            assert!(real.contains(&(network.to_owned(), number, hex::encode(hash))), "{network} {number}");
+        }
+    }
 }
 
 #[test]

@@ -418,6 +418,11 @@ export const schema = section('', {
       isSecret: true,
     }),
     publicIp: text('Address under which other nodes reach this one, for the enode URL. Empty: that of the listener.'),
+    checkpoints: Type.Array(Type.String({ pattern: '^[0-9]{1,15}:0x[0-9a-fA-F]{64}$' }), {
+      description:
+        'Blocks that the chain must have, NUMBER:HASH, besides those of the network. Other chains are refused.',
+      default: [],
+    }),
   }),
 
   pool: section('Transactions that wait for a block.', {

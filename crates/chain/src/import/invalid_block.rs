@@ -194,6 +194,14 @@ pub enum InvalidBlock {
         /// The rule that it broke.
         reason: String,
     },
+    /// The network has another block at this height.
+    #[error("the block is {found}, the checkpoint of the network is {expected}")]
+    Checkpoint {
+        /// Hash of the checkpoint.
+        expected: B256,
+        /// Hash of the block.
+        found: B256,
+    },
     /// An ancestor, stored without execution, turned out to be invalid.
     #[error("its ancestor {number} ({hash}) is invalid: {reason}")]
     Ancestor {

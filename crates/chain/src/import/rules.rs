@@ -50,6 +50,9 @@ pub(crate) fn check_rules(
 ) -> Result<Vec<Address>, ImportFailure> {
     let spec: &ChainSpec = &context.archive.spec;
     check_header(&prepared.block.header, context.parent, spec, context.now).map_err(InvalidBlock::from)?;
+    if let Some(expected) = spec.contradicted_checkpoint(prepared.block.header.number, &prepared.hash) {
+        return Err(InvalidBlock::Checkpoint { expected, found: prepared.hash }.into());
+    }
     survives_encoding(&prepared.block.header, spec)?;
     prepared.take_proof_of_work(spec).map_err(InvalidBlock::ProofOfWork)?;
     fork_detection(&prepared.block.header, context)?;

@@ -78,6 +78,12 @@ impl<'a> SpecField<'a> {
         number.filter(|&number| number <= max).ok_or_else(|| self.bad(expected))
     }
 
+    /// Parses the name of this member as a block number.
+    pub(super) fn decimal_key(&self, name: &str) -> Result<u64, SpecError> {
+        let number = decimal(name).and_then(|number| u64::try_from(number).ok());
+        number.ok_or_else(|| self.bad("a member named by a block number"))
+    }
+
     /// Parses a number above 0: zero makes no sense for most constants, which are divisors or limits.
     pub(super) fn positive(&self, max: u64) -> Result<u64, SpecError> {
         match self.number(max, "a whole number above 0")? {

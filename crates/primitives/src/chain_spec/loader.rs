@@ -35,6 +35,7 @@ pub(super) fn custom(text: &str) -> Result<ChainSpec, SpecError> {
 fn overlay(base: &mut Value, over: &Value) {
     if let Some(base) = base.as_object_mut() {
         base.remove("genesisBlock");
+        base.remove("checkpoints");
         if over.get("genesis").is_some_and(|genesis| genesis.get("alloc").is_some())
             && let Some(genesis) = base.get_mut("genesis").and_then(Value::as_object_mut)
         {
@@ -70,6 +71,7 @@ fn read(network: Network, value: &Value) -> Result<ChainSpec, SpecError> {
         "genesis",
         "genesisBlock",
         "genesisFile",
+        "checkpoints",
     ])?;
     let name = match root.optional("name")? {
         Some(name) => name.text()?.to_owned(),
@@ -85,10 +87,16 @@ fn read(network: Network, value: &Value) -> Result<ChainSpec, SpecError> {
         remasc: read_remasc(&root.required("remasc")?)?,
         constants: read_constants(&root.required("constants")?)?,
         genesis: read_genesis(&root.required("genesis")?, root.optional("genesisBlock")?)?,
+        checkpoints: root.optional("checkpoints")?.map_or_else(|| Ok(Vec::new()), |field| read_checkpoints(&field))?,
         eras: eras(&rule_heights),
         upgrade_heights,
         rule_heights,
     })
+}
+
+fn read_checkpoints(checkpoints: &SpecField<'_>) -> Result<Vec<(u64, B256)>, SpecError> {
+    let read = |(number, hash): (&str, SpecField<'_>)| Ok((hash.decimal_key(number)?, hash.hash()?));
+    checkpoints.members()?.map(read).collect()
 }
 
 fn read_upgrades(heights: &SpecField<'_>) -> Result<Vec<(Upgrade, Option<u64>)>, SpecError> {
