@@ -10,4 +10,5 @@ mod scores;
 mod scripted_peer;
 mod support;
 mod sync;
+mod sync_faults;
 mod sync_speed;

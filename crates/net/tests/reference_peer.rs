@@ -28,6 +28,10 @@ pub(crate) struct Behaviour {
     pub(crate) silent_from: Option<u64>,
     /// Bodies from a height on are those of another block.
     pub(crate) wrong_bodies_from: Option<u64>,
+    /// Extensions of bodies from a height on have another bloom.
+    pub(crate) wrong_extensions_from: Option<u64>,
+    /// Answers with headers lack the lowest one.
+    pub(crate) shortens_headers: bool,
     /// Claimed number and difficulty in place of the true ones.
     pub(crate) claim: Option<(BlockIdentifier, U256)>,
 }
@@ -94,7 +98,7 @@ impl ServedChain {
             }
             RskMessage::BlockHeadersRequest { id, hash, count } if count <= 192 => {
                 let top = *self.by_hash.get(&hash)?;
-                let lowest = (top + 1).saturating_sub(count as usize);
+                let lowest = (top + 1).saturating_sub(count as usize) + usize::from(behaviour.shortens_headers);
                 let headers: Vec<u8> =
                     (lowest..=top).rev().flat_map(|at| self.blocks[at].header.encode_compressed()).collect();
                 let headers = list(&headers);
@@ -109,7 +113,11 @@ impl ServedChain {
                 if behaviour.wrong_bodies_from.is_some_and(|from| at as u64 >= from) {
                     at = 1;
                 }
-                let body = encode_body(&self.blocks[at]);
+                let mut block = self.blocks[at].clone();
+                if behaviour.wrong_extensions_from.is_some_and(|from| at as u64 >= from) {
+                    block.header.logs_bloom = vec![1; 256].into();
+                }
+                let body = encode_body(&block);
                 RskMessage::BodyResponse { id, body: EncodedBody::split(&body).unwrap() }.encode()
             }
             RskMessage::SnapBlocksRequest { id, number } if behaviour.serves_snap => {
@@ -118,7 +126,13 @@ impl ServedChain {
                     return None;
                 }
                 let range = number.saturating_sub(400).max(1)..number;
-                let encodings: Vec<Vec<u8>> = self.blocks[range.clone()].iter().map(Block::encode).collect();
+                let mut whole = self.blocks[range.clone()].to_vec();
+                for block in &mut whole {
+                    if behaviour.wrong_bodies_from.is_some_and(|from| block.header.number >= from) {
+                        block.uncles.push(self.blocks[1].header.clone());
+                    }
+                }
+                let encodings: Vec<Vec<u8>> = whole.iter().map(Block::encode).collect();
                 let strings = block_strings(encodings.iter().map(Vec::as_slice));
                 let strings = EncodedList::decode(&strings, "blocks").unwrap();
                 let blocks = WeighedBlocks::new(strings, self.total_difficulties[range].to_vec()).unwrap();

@@ -12,16 +12,18 @@ use std::time::{Duration, Instant};
 
 pub(crate) const NOW: u64 = 1_700_000_000;
 /// Longest time for a synchronization of some hundred blocks.
-const PATIENCE: Duration = Duration::from_secs(40);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
+
+/// Returns settings with small caches. `name`: extra data of mined blocks.
+pub(crate) fn config(name: &'static str, spec: ChainSpec, dir: Option<&Path>) -> ChainConfig {
+    let data_dir = dir.map_or(DataDir::Temporary, |dir| DataDir::Path(dir.to_owned()));
+    let extra_data = Bytes::from_static(name.as_bytes());
+    let defaults = ChainConfig::new(Arc::new(spec), data_dir);
+    ChainConfig { cache_bytes: 8 << 20, write_buffer_bytes: 8 << 20, extra_data, ..defaults }
+}
 
 pub(crate) fn open(name: &'static str, dir: Option<&Path>) -> Arc<Chain> {
-    let data_dir = dir.map_or(DataDir::Temporary, |dir| DataDir::Path(dir.to_owned()));
-    let small = ChainConfig {
-        cache_bytes: 8 << 20,
-        write_buffer_bytes: 8 << 20,
-        ..ChainConfig::new(Arc::new(ChainSpec::regtest()), data_dir)
-    };
-    Chain::open(ChainConfig { extra_data: Bytes::from_static(name.as_bytes()), ..small }).unwrap()
+    Chain::open(config(name, ChainSpec::regtest(), dir)).unwrap()
 }
 
 pub(crate) fn mined(name: &'static str, count: u64) -> Arc<ServedChain> {
@@ -34,7 +36,7 @@ pub(crate) fn mined(name: &'static str, count: u64) -> Arc<ServedChain> {
 
 /// A node that synchronizes.
 pub(crate) struct SyncingNode {
-    network: PeerNetwork,
+    pub(crate) network: PeerNetwork,
     pub(crate) chain: Arc<Chain>,
 }
 

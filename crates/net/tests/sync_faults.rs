@@ -1,0 +1,165 @@
+//! Faults of peers during a synchronization: each one costs the peer its connection or its claim, and another peer is asked.
+
+use crate::reference_peer::{Behaviour, ServedChain};
+use crate::support::wait_for;
+use crate::sync::{NOW, PATIENCE, SyncingNode, config, mined, open};
+use rhizome_chain::{Chain, ChainConfig};
+use rhizome_primitives::{ChainSpec, Header, U256};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Difficulty that no honest peer claims.
+const HUGE: U256 = U256::from_limbs([u64::MAX, u64::MAX, u64::MAX, u64::MAX >> 1]);
+
+/// Custom network with a limit for times in the future.
+fn timed() -> ChainConfig {
+    let spec = r#"{"network": "regtest", "constants": {"newBlockMaxSecondsInTheFuture": 20}}"#;
+    config("a", ChainSpec::from_json(spec).unwrap(), None)
+}
+
+/// Returns a chain of 300 blocks, and the same one up to a changed header that ends it.
+fn with_changed_header(config: ChainConfig, change: impl Fn(&mut Header)) -> (Arc<ServedChain>, Arc<ServedChain>) {
+    let chain = Chain::open(config).unwrap();
+    for _ in 0..300 {
+        chain.mine(NOW).unwrap();
+    }
+    let good = ServedChain::of(&chain);
+    let mut block = good.blocks()[250].clone();
+    change(&mut block.header);
+    // Without its cached hash.
+    block.header = block.header.clone();
+    (good.clone(), good.with(block))
+}
+
+fn solve(header: &mut Header) {
+    rhizome_pow::solve(header, None, &ChainSpec::regtest(), u32::MAX).unwrap();
+}
+
+/// Starts a peer with the best claim, waits for its end, and for the synchronization with an honest one.
+fn is_punished(node: &SyncingNode, lie: &Arc<ServedChain>, behaviour: Behaviour, honest: &Arc<ServedChain>) {
+    let claim = Some((lie.best(), HUGE));
+    let liar = node.peer(2, lie, Behaviour { claim, ..behaviour });
+    wait_for("the end of the liar", PATIENCE, || liar.is_closed());
+    assert_eq!(node.network.closed().get("punished"), Some(&1), "{:?}", node.network.closed());
+    let _honest = node.peer(3, honest, Behaviour::default());
+    node.reaches(honest.best());
+    assert!(node.status().failure.is_none());
+}
+
+#[test]
+fn headers_without_work_are_punished() {
+    let (good, lie) = with_changed_header(timed(), |header| header.extra_data = vec![1, 2, 3].into());
+    is_punished(&SyncingNode::start(Chain::open(timed()).unwrap()), &lie, Behaviour::default(), &good);
+}
+
+#[test]
+fn headers_with_a_wrong_difficulty_are_punished() {
+    let (good, lie) = with_changed_header(timed(), |header| {
+        header.difficulty = Some(U256::from(7));
+        solve(header);
+    });
+    is_punished(&SyncingNode::start(Chain::open(timed()).unwrap()), &lie, Behaviour::default(), &good);
+}
+
+#[test]
+fn headers_without_a_link_are_punished() {
+    let (good, lie) = with_changed_header(timed(), |header| {
+        header.parent_hash = vec![7; 32].into();
+        solve(header);
+    });
+    is_punished(&SyncingNode::start(Chain::open(timed()).unwrap()), &lie, Behaviour::default(), &good);
+}
+
+#[test]
+fn fewer_headers_than_asked_for_are_punished() {
+    let good = mined("a", 300);
+    is_punished(
+        &SyncingNode::start(open("", None)),
+        &good,
+        Behaviour { shortens_headers: true, ..Behaviour::default() },
+        &good,
+    );
+}
+
+#[test]
+fn headers_of_the_future_cost_the_claim_only() {
+    let later = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() + 3_600;
+    let (good, lie) = with_changed_header(timed(), |header| {
+        header.timestamp = later;
+        solve(header);
+    });
+    let node = SyncingNode::start(Chain::open(timed()).unwrap());
+    let liar = node.peer(2, &lie, Behaviour { claim: Some((lie.best(), HUGE)), ..Behaviour::default() });
+    let _honest = node.peer(3, &good, Behaviour::default());
+    node.reaches(good.best());
+    assert!(!liar.is_closed(), "the clock of this node may be wrong");
+}
+
+#[test]
+fn a_wrong_extension_is_punished() {
+    let good = mined("a", 400);
+    let node = SyncingNode::start(open("", None));
+    is_punished(&node, &good, Behaviour { wrong_extensions_from: Some(50), ..Behaviour::default() }, &good);
+}
+
+#[test]
+fn whole_blocks_with_other_uncles_are_punished() {
+    let good = mined("a", 400);
+    let node = SyncingNode::start(open("", None));
+    let behaviour = Behaviour { serves_snap: true, wrong_bodies_from: Some(50), ..Behaviour::default() };
+    is_punished(&node, &good, behaviour, &good);
+}
+
+#[test]
+fn an_invalid_block_is_executed_once() {
+    let (good, lie) = with_changed_header(timed(), |header| {
+        header.state_root = vec![7; 32].into();
+        solve(header);
+    });
+    let node = SyncingNode::start(Chain::open(timed()).unwrap());
+    let claim = Some((lie.best(), HUGE));
+    let first = node.peer(2, &lie, Behaviour { claim, ..Behaviour::default() });
+    wait_for("the end of the liar", PATIENCE, || first.is_closed());
+    assert_eq!(node.chain.head().number(), 249);
+    assert!(node.chain.headers().is_known_invalid(&lie.best().hash));
+    let bodies = node.status().bodies;
+    let second = node.peer(4, &lie, Behaviour { claim, ..Behaviour::default() });
+    let _honest = node.peer(3, &good, Behaviour::default());
+    node.reaches(good.best());
+    assert_eq!(node.status().bodies, bodies + 51, "the invalid block is not asked for again");
+    drop(second);
+}
+
+#[test]
+fn a_long_light_branch_is_neither_kept_nor_executed() {
+    let chain = open("a", None);
+    for _ in 0..3_100 {
+        chain.mine(NOW).unwrap();
+    }
+    let head = chain.head().hash();
+    let light = mined("b", 3_000);
+    let node = SyncingNode::start(chain);
+    let claim = Some((light.best(), HUGE));
+    let liar = node.peer(2, &light, Behaviour { claim, ..Behaviour::default() });
+    wait_for("the headers of the branch", PATIENCE, || node.status().headers >= 3_000);
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!((node.status().bodies, node.chain.headers().len()), (0, 0));
+    assert_eq!(node.chain.head().hash(), head);
+    // Its claim does not count any more.
+    let answers = liar.answers();
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(liar.answers(), answers);
+}
+
+#[test]
+fn a_checkpoint_refuses_the_heavier_chain() {
+    let (a, b) = (mined("a", 300), mined("b", 320));
+    let mut spec = ChainSpec::regtest();
+    spec.checkpoints.push((100, a.blocks()[100].hash()));
+    let node = SyncingNode::start(Chain::open(config("", spec, None)).unwrap());
+    let other = node.peer(2, &b, Behaviour::default());
+    wait_for("the end of the other chain", PATIENCE, || other.is_closed());
+    assert_eq!(node.chain.head().number(), 0);
+    let _peer = node.peer(3, &a, Behaviour::default());
+    node.reaches(a.best());
+}
