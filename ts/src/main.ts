@@ -30,6 +30,7 @@ import { MemoryBudget, sharedCounters } from './rpc/memoryBudget.ts'
 import type { RunningNode } from './runningNode.ts'
 import { keepsApps, type NodeStore, openStore } from './serviceStore.ts'
 import { maxIncompleteMessageBytes } from './settings.ts'
+import { logSync } from './syncLog.ts'
 import { Workers } from './workers.ts'
 
 /** A serving node, with the operations that commands need. */
@@ -110,6 +111,7 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
       onShutdown: askToEnd,
       onAppUse: (use) => operator?.takeAppUse(use),
     })
+    const endSyncLog = network === undefined ? () => undefined : logSync(() => nodeFigures(native)?.sync, logger)
     accounting.start()
     source.watch(
       (keys) => workers.replaceKeys(keys),
@@ -166,6 +168,7 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
       refuseReload: (problems) => logger.error({ problems }, 'invalid configuration; keeping the current one'),
       async stop() {
         isEnding = true
+        endSyncLog()
         source.stop()
         metrics?.close()
         admin?.close()

@@ -68,6 +68,9 @@ describe('/metrics', () => {
     expect(seen.get('rhizome_lane_refused_total{lane="trace"}')).toBe(0)
     expect(seen.get('rhizome_write_buffer_bytes')).toBeGreaterThan(0)
     expect(seen.get('rhizome_write_stopped')).toBe(0)
+    // Without peers.
+    expect(seen.get('rhizome_sync_active')).toBe(0)
+    expect(seen.get('rhizome_sync_blocks{state="importing"}')).toBe(0)
   })
 
   test('behavior: connections, subscriptions and filters come and go', async () => {

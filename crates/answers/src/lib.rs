@@ -51,6 +51,7 @@ pub mod sco;
 mod sent;
 pub mod simulation;
 mod state;
+mod sync_figures;
 pub mod trace;
 pub mod tracing;
 pub mod txpool;

@@ -3,6 +3,7 @@
 use crate::error::{Answer, write_fault_text};
 use crate::json::JsonWriter;
 use crate::node::Node;
+use crate::sync_figures;
 use rhizome_chain::SubPool;
 
 /// Statistics of one executor: a pool of threads with a queue.
@@ -20,7 +21,7 @@ pub struct ExecutorStats {
     pub refused: u64,
 }
 
-/// Head (`timestamp` in seconds), highest stored block, transactions in the pool, executors, caches, sizes of the database in bytes.
+/// Head (`timestamp` in seconds), highest stored block, transactions in the pool, synchronization, executors, caches, sizes of the database in bytes.
 /// All of it is read from memory: it may be asked for every second.
 pub fn answer(node: &Node, executors: &[ExecutorStats]) -> Answer {
     let chain = node.chain();
@@ -35,6 +36,7 @@ pub fn answer(node: &Node, executors: &[ExecutorStats]) -> Answer {
     for (name, kind) in [("pendingTransactions", SubPool::Pending), ("queuedTransactions", SubPool::Queued)] {
         json.key(name).raw(chain.pool().count(kind).to_string().as_bytes());
     }
+    sync_figures::write(&mut json, node);
     json.key("lanes").begin_object();
     for executor in executors {
         json.key(executor.name).begin_object();

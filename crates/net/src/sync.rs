@@ -16,7 +16,8 @@ mod verify;
 mod window;
 
 pub(crate) use progress::SyncProgress;
-pub use progress::SyncStatus;
+pub use progress::{SyncLoad, SyncStatus};
+pub use window::WindowLengths;
 
 use crate::network_state::NetworkState;
 use crate::peer::events::PeerEvent;

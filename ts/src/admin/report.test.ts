@@ -21,6 +21,7 @@ const figures: NodeFigures = {
   highestBlock: 100,
   pendingTransactions: 3,
   queuedTransactions: 4,
+  sync: null,
   lanes: { pool: lane, trace: lane },
   caches: { answers: reads, blocks: reads, receipts: reads, values: reads },
   store,

@@ -7,6 +7,7 @@ const figures = {
   timestamp: 1000,
   highestBlock: 100,
   store: { isWriteStopped: false, writeFault: null },
+  sync: null,
 }
 const unlimited = { maxHeadAgeSeconds: 0, maxLagBlocks: 0, needsPeers: false }
 describe('judgeHealth', () => {
@@ -30,6 +31,16 @@ describe('judgeHealth', () => {
     expect(late.reasons).toEqual([
       'the head is 500 s old; at most 499 s are allowed',
       'the head is 10 blocks behind the highest block; at most 9 are allowed',
+    ])
+  })
+
+  test('behavior: a better header counts as a block, and a failed synchronization is a reason', () => {
+    const sync = { bestHeader: 150, failure: 'no space left on the disk' }
+    const behind = judgeHealth({ ...figures, sync }, { ...unlimited, maxLagBlocks: 59 }, 1_500_000, false)
+    expect(behind.lagBlocks).toBe(60)
+    expect(behind.reasons).toEqual([
+      'the head is 60 blocks behind the highest block; at most 59 are allowed',
+      'the synchronization has stopped (no space left on the disk)',
     ])
   })
 

@@ -1,8 +1,9 @@
-import type { NodeFigures } from './nodeFigures.ts'
+import type { NodeFigures, SyncFigures } from './nodeFigures.ts'
 
 /** The figures of the node that its health depends on. */
 export type HealthFigures = Pick<NodeFigures, 'number' | 'hash' | 'timestamp' | 'highestBlock'> & {
   readonly store: Pick<NodeFigures['store'], 'isWriteStopped' | 'writeFault'>
+  readonly sync: Pick<SyncFigures, 'bestHeader' | 'failure'> | null
 }
 
 /** Limits beyond which a node is not ready. 0: not checked. */
@@ -54,10 +55,10 @@ export function judgeHealth(
     reasons.push('the chain is not open')
     return health(reasons, null, null, sharedStore)
   }
-  const { number, hash, timestamp, highestBlock, store } = figures
+  const { number, hash, timestamp, highestBlock, store, sync } = figures
   // The time of a block may be slightly ahead of the clock.
   const ageSeconds = Math.max(0, Math.floor(nowMs / 1000) - timestamp)
-  const lagBlocks = Math.max(0, highestBlock - number)
+  const lagBlocks = Math.max(0, highestBlock - number, (sync?.bestHeader ?? 0) - number)
   const { maxHeadAgeSeconds, maxLagBlocks, needsPeers } = limits
   if (maxHeadAgeSeconds > 0 && ageSeconds > maxHeadAgeSeconds) {
     if (needsPeers) reasons.push(withoutPeers)
@@ -68,6 +69,7 @@ export function judgeHealth(
   }
   if (store.writeFault !== null) reasons.push(`the node cannot write: ${store.writeFault}`)
   if (store.isWriteStopped) reasons.push('the database accepts no writes until its compaction has caught up')
+  if (typeof sync?.failure === 'string') reasons.push(`the synchronization has stopped (${sync.failure})`)
   if (sharedStore?.isUp === false && sharedStore.whenAway === 'closed') {
     reasons.push(`the shared store is away (${sharedStore.reason})`)
   }

@@ -1,6 +1,7 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, type MetricObject, Registry } from 'prom-client'
 import { type Counters, latencyBounds } from './counters.ts'
 import type { NodeFigures } from './nodeFigures.ts'
+import { syncMetrics } from './syncMetrics.ts'
 
 /** Sources of the metrics, read at each scrape. */
 export interface MetricSources {
@@ -36,6 +37,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const show = coreMetrics(registry)
+  const showSync = syncMetrics(registry)
   const gauge = gaugesOf(registry)
   gauge('rhizome_websocket_connections', 'Open WebSocket connections.', () => sources.webSockets())
   gauge('rhizome_waiting_bytes', 'Bodies, requests, answers, filters and subscriptions that wait, in bytes.', () =>
@@ -49,7 +51,9 @@ export function createMetrics(sources: MetricSources): Metrics {
   return {
     contentType: registry.contentType,
     async page() {
-      show(sources.core())
+      const figures = sources.core()
+      show(figures)
+      showSync(figures?.sync ?? null)
       showApps(sources.apps())
       const workers = AggregatorRegistry.aggregate(sources.workers.map(workerMetrics))
       return `${await workers.metrics()}\n${await registry.metrics()}`

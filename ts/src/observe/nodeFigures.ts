@@ -12,6 +12,44 @@ interface CacheReads {
   readonly misses: number
 }
 
+/** The synchronization with peers. Counters start with the node, rates are of the last 30 s. */
+export interface SyncFigures {
+  /** Whether the head is more than 24 blocks behind the best header. */
+  readonly isSyncing: boolean
+  /** Number of the head when the synchronization began. */
+  readonly start: number
+  /** Number of the head. */
+  readonly head: number
+  /** Number of the best validated header. */
+  readonly bestHeader: number
+  /** Highest number that a peer claims. */
+  readonly claimed: number
+  /** Seconds between the times of the head and of the best validated header. */
+  readonly secondsBehind: number
+  readonly headers: number
+  readonly bodies: number
+  readonly headersPerSecond: number
+  readonly bodiesPerSecond: number
+  /** Blocks a second by which the head advances. */
+  readonly blocksPerSecond: number
+  /** Peers that are asked. */
+  readonly peers: number
+  /** Peers that take no further message in this minute. */
+  readonly peersOverBudget: number
+  /** Times at which a peer took no further message in a minute. */
+  readonly budgetWaits: number
+  /** Blocks that no peer was asked for. */
+  readonly missing: number
+  /** Blocks that a peer was asked for. */
+  readonly requested: number
+  /** Blocks that wait for an earlier one. */
+  readonly ready: number
+  /** Blocks in the queue of the importer. */
+  readonly importing: number
+  /** Failure of this node that stopped the synchronization. */
+  readonly failure: string | null
+}
+
 /** Figures of the core. */
 export interface NodeFigures {
   readonly number: number
@@ -21,6 +59,8 @@ export interface NodeFigures {
   readonly highestBlock: number
   readonly pendingTransactions: number
   readonly queuedTransactions: number
+  /** Null if the node runs without peers. */
+  readonly sync: SyncFigures | null
   readonly lanes: Readonly<Record<'pool' | 'trace', ExecutorStats>>
   /** Caches of finished answers, and of stored blocks, receipts and long values. */
   readonly caches: Readonly<Record<'answers' | 'blocks' | 'receipts' | 'values', CacheReads>>

@@ -1,6 +1,8 @@
 //! Peers as sources of headers and blocks, and the requests that wait for their answers.
 
+use super::progress::{SyncLoad, SyncProgress};
 use crate::peer::Peer;
+use crate::peer::outbox::SendError;
 use rhizome_primitives::{B256, U256};
 use rhizome_wire::rhz::RhzMessage;
 use rhizome_wire::rsk::{BlockIdentifier, RskMessage};
@@ -69,6 +71,8 @@ pub(super) struct SyncPeer {
     pub(super) requests: HashMap<u64, (SyncRequest, Instant)>,
     /// Whether whole blocks are asked for.
     pub(super) serves_blocks: bool,
+    /// The last request would have exceeded the budget.
+    is_over_budget: bool,
     heard: Instant,
     demoted_until: Option<Instant>,
     rests_until: Option<Instant>,
@@ -82,6 +86,7 @@ impl SyncPeer {
             skeleton: Vec::new(),
             requests: HashMap::new(),
             serves_blocks: peer.shared.serves_snap,
+            is_over_budget: false,
             heard: Instant::now(),
             demoted_until: None,
             rests_until: None,
@@ -149,13 +154,28 @@ impl SyncPeer {
 }
 
 /// The peers, and the ids of requests.
-#[derive(Default)]
 pub(super) struct SyncPeers {
     pub(super) all: HashMap<PeerKey, SyncPeer>,
     last_id: u64,
+    progress: Arc<SyncProgress>,
 }
 
 impl SyncPeers {
+    pub(super) fn new(progress: Arc<SyncProgress>) -> SyncPeers {
+        SyncPeers { all: HashMap::new(), last_id: 0, progress }
+    }
+
+    /// Returns the figures of the peers.
+    pub(super) fn load(&self, now: Instant) -> SyncLoad {
+        let usable = || self.all.values().filter(|peer| peer.is_usable(now) && peer.claim.is_some());
+        SyncLoad {
+            peers: usable().count(),
+            peers_over_budget: usable().filter(|peer| peer.is_over_budget).count(),
+            claimed: usable().filter_map(|peer| Some(peer.current_claim(now)?.best.number)).max().unwrap_or(0),
+            ..SyncLoad::default()
+        }
+    }
+
     pub(super) fn add(&mut self, peer: Arc<Peer>) {
         self.all.insert(key_of(&peer), SyncPeer::new(peer));
     }
@@ -178,6 +198,11 @@ impl SyncPeers {
             EncodedRequest::Rsk(message) => peer.peer.try_send_rsk(message.encode(), RESERVE),
             EncodedRequest::Rhizome(message) => peer.peer.try_send(codes::RHIZOME + message.number(), message.encode()),
         };
+        let is_over_budget = sent == Err(SendError::OverBudget);
+        if is_over_budget && !peer.is_over_budget {
+            self.progress.count_budget_wait();
+        }
+        peer.is_over_budget = is_over_budget;
         if sent.is_ok() {
             peer.requests.insert(id, (request, Instant::now()));
         }

@@ -1,5 +1,6 @@
 //! Progress of the synchronization, for answers, metrics and the log.
 
+use super::window::WindowLengths;
 use parking_lot::Mutex;
 use rhizome_chain::Chain;
 use std::collections::VecDeque;
@@ -9,13 +10,16 @@ use std::time::{Duration, Instant};
 /// Blocks by which the head may be behind the best header without counting as syncing (docs/spec/p2p-additions.md, C.5).
 const NEAR: u64 = 24;
 /// Time over which rates are averaged.
-const RATE_WINDOW: Duration = Duration::from_secs(30);
+const RATE_TIME: Duration = Duration::from_secs(30);
+/// Time between two samples for the rates.
+const SAMPLE_TIME: Duration = Duration::from_secs(1);
 
 /// Progress that the task of the synchronization reports and others read.
 #[derive(Debug, Default)]
 pub(crate) struct SyncProgress {
     headers: AtomicU64,
     bodies: AtomicU64,
+    budget_waits: AtomicU64,
     state: Mutex<ProgressState>,
 }
 
@@ -24,9 +28,30 @@ struct ProgressState {
     /// Number of the head when the synchronization began; `None` while it is not under way.
     start: Option<u64>,
     failure: Option<String>,
-    peers: usize,
-    /// Counts of headers and bodies at earlier times.
-    samples: VecDeque<(Instant, u64, u64)>,
+    load: SyncLoad,
+    samples: VecDeque<ProgressSample>,
+}
+
+/// What the synchronization has to do, and the peers for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SyncLoad {
+    /// Peers that are asked.
+    pub peers: usize,
+    /// Peers that are not asked at the moment, because they would drop further messages of this minute.
+    pub peers_over_budget: usize,
+    /// Highest number that a peer claims.
+    pub claimed: u64,
+    /// Blocks ahead of the importer.
+    pub window: WindowLengths,
+}
+
+/// Counts at one time.
+#[derive(Debug, Clone, Copy)]
+struct ProgressSample {
+    at: Instant,
+    headers: u64,
+    bodies: u64,
+    number: u64,
 }
 
 /// The synchronization at one moment.
@@ -40,8 +65,8 @@ pub struct SyncStatus {
     pub current: u64,
     /// Number of the best validated header.
     pub highest: u64,
-    /// Peers that are asked.
-    pub peers: usize,
+    /// Seconds between the times of the head and of the best validated header.
+    pub seconds_behind: u64,
     /// Headers verified since the start of the node.
     pub headers: u64,
     /// Bodies received since the start of the node.
@@ -50,6 +75,12 @@ pub struct SyncStatus {
     pub headers_per_second: f64,
     /// Received bodies a second.
     pub bodies_per_second: f64,
+    /// Blocks a second by which the head advances.
+    pub blocks_per_second: f64,
+    /// Times at which a peer could not be asked, because it would have dropped further messages of that minute.
+    pub budget_waits: u64,
+    /// Peers and blocks under way.
+    pub load: SyncLoad,
     /// Failure of this node that stopped the synchronization.
     pub failure: Option<String>,
 }
@@ -57,23 +88,30 @@ pub struct SyncStatus {
 impl SyncProgress {
     /// Returns the current state.
     pub(crate) fn status(&self, chain: &Chain) -> SyncStatus {
-        let (current, highest) = (chain.head().number(), chain.headers().best_number());
+        let (head, highest) = (chain.head(), chain.headers().best_number());
+        let current = head.number();
         let is_syncing = highest > current + NEAR;
-        let (headers, bodies) = (self.headers.load(Ordering::Relaxed), self.bodies.load(Ordering::Relaxed));
+        let tip = chain.headers().tip().filter(|_| highest > current);
+        let head_time = head.record.block.header.timestamp;
+        let seconds_behind = tip.map_or(0, |tip| tip.header.timestamp.saturating_sub(head_time));
+        let now = self.sample(current);
         let mut state = self.state.lock();
         let start =
             if is_syncing { *state.start.get_or_insert(current) } else { state.start.take().unwrap_or(current) };
-        let (headers_per_second, bodies_per_second) = state.rates(headers, bodies);
+        let [headers_per_second, bodies_per_second, blocks_per_second] = state.rates(&now);
         SyncStatus {
             is_syncing,
             start,
             current,
             highest: highest.max(current),
-            peers: state.peers,
-            headers,
-            bodies,
+            seconds_behind,
+            headers: now.headers,
+            bodies: now.bodies,
             headers_per_second,
             bodies_per_second,
+            blocks_per_second,
+            budget_waits: self.budget_waits.load(Ordering::Relaxed),
+            load: state.load,
             failure: state.failure.clone(),
         }
     }
@@ -86,31 +124,42 @@ impl SyncProgress {
         self.bodies.fetch_add(count as u64, Ordering::Relaxed);
     }
 
+    pub(super) fn count_budget_wait(&self) {
+        self.budget_waits.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub(super) fn set_failure(&self, failure: Option<String>) {
         self.state.lock().failure = failure;
     }
 
     /// Records the state at regular times.
-    pub(super) fn tick(&self, chain: &Chain, peers: usize) {
-        let (headers, bodies) = (self.headers.load(Ordering::Relaxed), self.bodies.load(Ordering::Relaxed));
-        let (current, highest, now) = (chain.head().number(), chain.headers().best_number(), Instant::now());
+    pub(super) fn tick(&self, chain: &Chain, load: impl FnOnce() -> SyncLoad) {
+        let (current, highest) = (chain.head().number(), chain.headers().best_number());
+        let now = self.sample(current);
         let mut state = self.state.lock();
-        state.peers = peers;
         state.start = if highest > current + NEAR { state.start.or(Some(current)) } else { None };
-        if state.samples.back().is_none_or(|(at, _, _)| now - *at >= Duration::from_secs(1)) {
-            state.samples.push_back((now, headers, bodies));
+        if state.samples.back().is_some_and(|last| now.at - last.at < SAMPLE_TIME) {
+            return;
         }
-        while state.samples.front().is_some_and(|(at, _, _)| now - *at > RATE_WINDOW) {
+        state.load = load();
+        state.samples.push_back(now);
+        while state.samples.front().is_some_and(|first| now.at - first.at > RATE_TIME) {
             state.samples.pop_front();
         }
+    }
+
+    fn sample(&self, number: u64) -> ProgressSample {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        ProgressSample { at: Instant::now(), headers: count(&self.headers), bodies: count(&self.bodies), number }
     }
 }
 
 impl ProgressState {
-    fn rates(&self, headers: u64, bodies: u64) -> (f64, f64) {
-        let Some((at, old_headers, old_bodies)) = self.samples.front() else { return (0.0, 0.0) };
-        let seconds = at.elapsed().as_secs_f64().max(1.0);
+    /// Returns headers, bodies and blocks a second.
+    fn rates(&self, now: &ProgressSample) -> [f64; 3] {
+        let Some(first) = self.samples.front() else { return [0.0; 3] };
+        let seconds = (now.at - first.at).as_secs_f64().max(1.0);
         let rate = |new: u64, old: u64| new.saturating_sub(old) as f64 / seconds;
-        (rate(headers, *old_headers), rate(bodies, *old_bodies))
+        [rate(now.headers, first.headers), rate(now.bodies, first.bodies), rate(now.number, first.number)]
     }
 }

@@ -3,7 +3,7 @@
 
 use super::importing::BlockImporter;
 use super::peers::{PeerClaim, PeerKey, SyncPeers, SyncRequest, key_of};
-use super::progress::SyncProgress;
+use super::progress::{SyncLoad, SyncProgress};
 use super::round::HeaderRound;
 use super::verify::{AnswerFault, AppendError, AppendedHeaders, DeliveredBlock};
 use super::window::BodyWindow;
@@ -76,9 +76,9 @@ impl SyncTask {
             shared,
             chain,
             works,
+            peers: SyncPeers::new(Arc::clone(&progress)),
             progress,
             importer,
-            peers: SyncPeers::default(),
             round: None,
             rounds: 0,
             window: BodyWindow::default(),
@@ -241,8 +241,7 @@ impl SyncTask {
                 self.release(key, requests, true);
             }
         }
-        let usable = self.peers.all.values().filter(|peer| peer.is_usable(now) && peer.claim.is_some()).count();
-        self.progress.tick(&self.chain, usable);
+        self.progress.tick(&self.chain, || SyncLoad { window: self.window.lengths(), ..self.peers.load(now) });
     }
 
     /// Makes missing again what a peer was asked for.

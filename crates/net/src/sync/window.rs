@@ -21,6 +21,19 @@ pub(super) struct BodyWindow {
     bytes: usize,
 }
 
+/// Numbers of blocks ahead of the head.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WindowLengths {
+    /// Blocks that no peer was asked for.
+    pub missing: usize,
+    /// Blocks that a peer was asked for.
+    pub requested: usize,
+    /// Blocks that wait for an earlier one.
+    pub ready: usize,
+    /// Blocks in the queue of the importer.
+    pub importing: usize,
+}
+
 struct WindowBlock {
     header: Arc<ChainedHeader>,
     state: BodyState,
@@ -138,6 +151,17 @@ impl BodyWindow {
     /// Whether no block is missing, asked for or waiting.
     pub(super) fn is_empty(&self) -> bool {
         self.blocks.is_empty() && self.importing.is_empty()
+    }
+
+    /// Returns the numbers of blocks by their state.
+    pub(super) fn lengths(&self) -> WindowLengths {
+        let ready = self.blocks.iter().filter(|block| matches!(block.state, BodyState::Ready(_))).count();
+        WindowLengths {
+            missing: self.missing.len(),
+            requested: self.blocks.len().saturating_sub(self.missing.len() + ready),
+            ready,
+            importing: self.importing.len(),
+        }
     }
 
     fn block(&self, number: u64) -> Option<&WindowBlock> {

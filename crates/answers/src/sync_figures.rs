@@ -1,0 +1,46 @@
+//! Statistics of the synchronization.
+
+use crate::json::JsonWriter;
+use crate::node::Node;
+use rhizome_net::{PeerNetwork, SyncStatus};
+
+/// Writes the member `sync`: null without a network.
+pub(crate) fn write(json: &mut JsonWriter, node: &Node) {
+    json.key("sync");
+    match node.network().and_then(PeerNetwork::sync_status) {
+        Some(status) => write_status(json, &status),
+        None => json.null(),
+    }
+}
+
+fn write_status(json: &mut JsonWriter, status: &SyncStatus) {
+    json.begin_object();
+    json.key("isSyncing").raw(if status.is_syncing { b"true" } else { b"false" });
+    let window = &status.load.window;
+    for (name, count) in [
+        ("start", status.start),
+        ("head", status.current),
+        ("bestHeader", status.highest),
+        ("claimed", status.load.claimed),
+        ("secondsBehind", status.seconds_behind),
+        ("headers", status.headers),
+        ("bodies", status.bodies),
+        ("headersPerSecond", status.headers_per_second.round() as u64),
+        ("bodiesPerSecond", status.bodies_per_second.round() as u64),
+        ("blocksPerSecond", status.blocks_per_second.round() as u64),
+        ("peers", status.load.peers as u64),
+        ("peersOverBudget", status.load.peers_over_budget as u64),
+        ("budgetWaits", status.budget_waits),
+        ("missing", window.missing as u64),
+        ("requested", window.requested as u64),
+        ("ready", window.ready as u64),
+        ("importing", window.importing as u64),
+    ] {
+        json.key(name).number(count.cast_signed());
+    }
+    match &status.failure {
+        Some(failure) => json.key("failure").text(failure),
+        None => json.key("failure").null(),
+    };
+    json.end_object();
+}

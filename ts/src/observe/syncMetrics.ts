@@ -1,0 +1,58 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { SyncFigures } from './nodeFigures.ts'
+
+/** Registers the metrics of the synchronization; returns the function that sets them. Null: no peers, all are 0. */
+export function syncMetrics(registry: Registry): (figures: SyncFigures | null) => void {
+  const registers = [registry]
+  const gauge = (name: string, help: string, labelNames: string[] = []) =>
+    new Gauge({ name: `rhizome_sync_${name}`, help, labelNames, registers })
+  const counter = (name: string, help: string) => new Counter({ name: `rhizome_sync_${name}_total`, help, registers })
+  const active = gauge('active', 'Whether the head is more than 24 blocks behind the best header.')
+  const best = gauge('best_header', 'Number of the best validated header.')
+  const behind = gauge('behind_seconds', 'Seconds between the times of the head and of the best validated header.')
+  const rates = gauge('rate', 'Headers verified, bodies received and blocks imported a second.', ['stage'])
+  const blocks = gauge('blocks', 'Blocks ahead of the head, by state.', ['state'])
+  const peers = gauge('peers', 'Peers that are asked; "over_budget" ones take no further message in this minute.', [
+    'state',
+  ])
+  const failed = gauge('failed', 'Whether a failure of this node stopped the synchronization.')
+  const headers = counter('headers', 'Headers verified.')
+  const bodies = counter('bodies', 'Bodies received.')
+  const waits = counter('budget_waits', 'Times at which a peer took no further message in a minute.')
+  return (figures) => {
+    const of = (read: (figures: SyncFigures) => number) => (figures === null ? 0 : read(figures))
+    for (const one of [headers, bodies, waits]) one.reset()
+    headers.inc(of((now) => now.headers))
+    bodies.inc(of((now) => now.bodies))
+    waits.inc(of((now) => now.budgetWaits))
+    active.set(of((now) => Number(now.isSyncing)))
+    best.set(of((now) => now.bestHeader))
+    behind.set(of((now) => now.secondsBehind))
+    failed.set(of((now) => Number(now.failure !== null)))
+    rates.set(
+      { stage: 'headers' },
+      of((now) => now.headersPerSecond),
+    )
+    rates.set(
+      { stage: 'bodies' },
+      of((now) => now.bodiesPerSecond),
+    )
+    rates.set(
+      { stage: 'import' },
+      of((now) => now.blocksPerSecond),
+    )
+    for (const state of ['missing', 'requested', 'ready', 'importing'] as const)
+      blocks.set(
+        { state },
+        of((now) => now[state]),
+      )
+    peers.set(
+      { state: 'usable' },
+      of((now) => now.peers),
+    )
+    peers.set(
+      { state: 'over_budget' },
+      of((now) => now.peersOverBudget),
+    )
+  }
+}
