@@ -32,7 +32,7 @@ struct ProgressState {
     samples: VecDeque<ProgressSample>,
 }
 
-/// What the synchronization has to do, and the peers for it.
+/// Work ahead of the synchronization, and the peers for it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SyncLoad {
     /// Peers that are asked.
