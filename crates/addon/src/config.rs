@@ -40,7 +40,7 @@ pub(crate) struct NodeConfig {
     proven_blocks: Option<u64>,
     old_state_roots: OldRoots,
     /// Blocks that the chain must have besides those of the network.
-    checkpoints: Vec<(u64, B256)>,
+    checkpoints: Vec<(u64, String)>,
     works: Works,
     call_gas_cap: u64,
     estimate_gas_cap: u64,
@@ -227,7 +227,10 @@ impl NodeConfig {
     /// Returns the settings of the chain.
     pub(crate) fn chain(&self) -> Result<ChainConfig, RpcError> {
         let mut spec = self.spec()?;
-        spec.checkpoints.extend(&self.checkpoints);
+        for (number, hash) in &self.checkpoints {
+            let hash: B256 = hash.parse().map_err(|error| RpcError::internal(format!("openNode: {hash}: {error}")))?;
+            spec.checkpoints.push((*number, hash));
+        }
         let spec = Arc::new(spec);
         let is_development = spec.is_development();
         let data_dir = self.data_dir.clone().map_or(DataDir::Temporary, DataDir::Path);
