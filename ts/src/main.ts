@@ -96,7 +96,9 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
   })
   let isEnding = false
   try {
-    const { genesis } = JSON.parse(native.openNode(await nodeConfig(config))) as { genesis: string }
+    const opened = JSON.parse(native.openNode(await nodeConfig(config))) as OpenedNode
+    const { genesis } = opened
+    logKeptStates(opened, logger)
     if (network !== undefined) native.startNetwork(JSON.stringify(network))
     // Mined before serving: test suites read the time of the head first, and the genesis block is years old.
     if (config.tools && headCursor(native).number === 0) await native.evmMine(1, -1, 0, 0)
@@ -185,6 +187,22 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
     await workers.stop(0)
     throw error
   }
+}
+
+/** Members of `nodeInfo` that the start reads. */
+interface OpenedNode {
+  readonly genesis: string
+  readonly number: number
+  readonly history: string
+  /** Null: all. */
+  readonly keptStates: number | null
+  readonly oldestState: number
+}
+
+/** Reports states that `storage.history` asks for, but that were pruned before. */
+function logKeptStates({ number, history, keptStates, oldestState }: OpenedNode, logger: Logger): void {
+  if (oldestState <= (keptStates === null ? 0 : Math.max(0, number - keptStates))) return
+  logger.info({ history, oldestState }, 'states below block oldestState were pruned; later ones are kept from now on')
 }
 
 /** Warns if a node that other machines reach may use much more memory for WebSocket messages than `limits.memoryMegabytes`. */

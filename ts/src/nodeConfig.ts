@@ -1,5 +1,5 @@
 import { decidedChoices, remascVisibility } from './config/choices.ts'
-import { dataDirOf, hasWallet, keyStoreDirOf, miningOf, provenBlocksOf } from './config/network.ts'
+import { dataDirOf, hasWallet, historyOf, keyStoreDirOf, miningOf, provenBlocksOf } from './config/network.ts'
 import type { Config } from './config/schema.ts'
 import { developmentAccounts } from './developmentKeys.ts'
 import { version } from './version.ts'
@@ -28,6 +28,7 @@ export async function nodeConfig(config: Config): Promise<string> {
     writeBufferBytes: config.storage.writeBufferMegabytes * 2 ** 20,
     isPowerSafe: config.storage.powerSafe,
     provenBlocks: provenBlocksOf(config),
+    history: historyOf(config),
     oldStateRoots: config.oldStateRoots,
     checkpoints: config.p2p.checkpoints.map(checkpointOf),
     works: {

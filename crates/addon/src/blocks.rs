@@ -1,4 +1,4 @@
-//! Operations on many blocks: import, export, rewind, verification. Each runs on a separate thread.
+//! Operations on many blocks: import, export, rewind, pruning, verification. Each runs on a separate thread.
 
 use crate::config::NodeConfig;
 use crate::deferred::{promise, settle};
@@ -121,6 +121,18 @@ pub fn list_archive(env: &Env, location: String, trust: String) -> Result<Object
 #[napi(catch_unwind, ts_return_type = "Promise<string>")]
 pub fn rewind_chain(env: &Env, to: i64) -> Result<Object<'_>> {
     in_background(env, move |running| upkeep::rewind(&running.node, height(to)?))
+}
+
+/// Deletes the states that `storage.history` does not ask for, and frees their space. Calls `onProgress(null, json)` with
+/// `{oldestState, target}`, then with `{done, total}` steps of rewriting files. Resolves with
+/// `{"oldestState","bytesBefore","bytes","partial"}`: partial if the node was closed meanwhile.
+#[napi(catch_unwind, ts_return_type = "Promise<string>")]
+pub fn prune_states<'env>(
+    env: &'env Env,
+    #[napi(ts_arg_type = "(error: Error | null, progress: string) => void")] on_progress: Function<'_, String, ()>,
+) -> Result<Object<'env>> {
+    let report = report(&on_progress)?;
+    in_background(env, move |running| upkeep::prune(&running.node, |line| report_progress(&report, running, line)))
 }
 
 /// Executes the main chain from one height to another again and compares, if `has_state`, the trie and the flat state of the

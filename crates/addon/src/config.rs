@@ -7,7 +7,7 @@ use rhizome_answers::options::{
     AnswerOptions, BridgeStateForm, CallOnHalt, EstimateBound, EstimateOnFailure, EstimateSearch, Listening, LogLimits,
     MiningMode, PendingOnPartial, ShownRemasc, SignatureForm, TraceLimits, TraceShape, TransactionForm,
 };
-use rhizome_chain::{ChainConfig, DataDir, OldStateRoots, ProvenBlocks};
+use rhizome_chain::{ChainConfig, DataDir, OldStateRoots, ProvenBlocks, StateHistory};
 use rhizome_primitives::{Address, B256, Bytes, ChainSpec, U256, address};
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -38,6 +38,7 @@ pub(crate) struct NodeConfig {
     is_power_safe: bool,
     /// Blocks below the head whose states have a trie; `None`: all blocks.
     proven_blocks: Option<u64>,
+    history: History,
     old_state_roots: OldRoots,
     /// Blocks that the chain must have besides those of the network.
     checkpoints: Vec<(u64, String)>,
@@ -104,6 +105,34 @@ enum Remasc {
     Listed,
     Unlisted,
     Hidden,
+}
+
+/// States of earlier blocks that are kept.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(untagged)]
+enum History {
+    Named(NamedHistory),
+    /// Number of blocks below the head.
+    Last(u64),
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum NamedHistory {
+    Archive,
+    Full,
+    Minimal,
+}
+
+impl From<History> for StateHistory {
+    fn from(history: History) -> Self {
+        match history {
+            History::Named(NamedHistory::Archive) => Self::Archive,
+            History::Named(NamedHistory::Full) => Self::Full,
+            History::Named(NamedHistory::Minimal) => Self::Minimal,
+            History::Last(blocks) => Self::Last(blocks),
+        }
+    }
 }
 
 /// Settings of `mnr_getWork`.
@@ -239,6 +268,7 @@ impl NodeConfig {
         chain.write_buffer_bytes = self.write_buffer_bytes;
         chain.is_power_safe = self.is_power_safe;
         chain.proven_blocks = self.proven_blocks.map_or(ProvenBlocks::All, ProvenBlocks::Last);
+        chain.history = self.history.into();
         chain.old_state_roots = match self.old_state_roots {
             OldRoots::Unchecked => OldStateRoots::Unchecked,
             OldRoots::Rskip85 => OldStateRoots::SinceRskip85,

@@ -228,7 +228,9 @@ impl RpcError {
 impl From<ChainError> for RpcError {
     fn from(failure: ChainError) -> Self {
         match &failure {
-            ChainError::TrieNotKept { .. } => Self::new(ErrorCode::ServerError, format!("{failure} (storage.proofs)")),
+            ChainError::TrieNotKept { .. } | ChainError::StateNotKept { .. } => {
+                Self::new(ErrorCode::ServerError, failure.to_string())
+            }
             _ if failure.is_write_fault() => Self::unwritable(failure.is_disk_full(), failure),
             _ => Self::internal(failure),
         }
@@ -281,12 +283,14 @@ impl From<MineError> for RpcError {
 
 impl From<StateError> for RpcError {
     fn from(failure: StateError) -> Self {
-        let deleted = match &failure {
+        let error = match &failure {
             StateError::Reader(reason) => reason.downcast_ref::<ChainError>(),
             _ => None,
         };
-        match deleted {
-            Some(error @ ChainError::DeletedBlock { .. }) => Self::new(ErrorCode::ServerError, error.to_string()),
+        match error {
+            Some(error @ (ChainError::DeletedBlock { .. } | ChainError::StateNotKept { .. })) => {
+                Self::new(ErrorCode::ServerError, error.to_string())
+            }
             _ => Self::internal(failure),
         }
     }

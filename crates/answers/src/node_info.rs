@@ -4,7 +4,9 @@ use crate::error::Answer;
 use crate::json::JsonWriter;
 use crate::node::Node;
 
-/// Network, chain id, genesis, head, highest stored block and size on disk, as JSON.
+/// Network, chain id, genesis, head, highest stored block, kept states (`keptStates` below the head by the settings, null for all)
+/// and size on disk (`diskBytesByKind`: blocks, receipts and indexes; state of the head; earlier states; all versions of trie nodes),
+/// as JSON.
 pub fn answer(node: &Node) -> Answer {
     let chain = node.chain();
     let head = chain.head();
@@ -20,7 +22,21 @@ pub fn answer(node: &Node) -> Answer {
     json.key("stateRoot").data(&head.record.block.header.state_root);
     json.key("totalDifficulty").text(&head.record.total_difficulty.to_string());
     json.key("highestBlock").number(chain.highest_number()?.cast_signed());
-    json.key("diskBytes").number(chain.disk_bytes()?.cast_signed());
+    json.key("history").text(&chain.config().history.to_string());
+    match chain.kept_states() {
+        Some(kept) => json.key("keptStates").number(kept.cast_signed()),
+        None => json.key("keptStates").null(),
+    }
+    json.key("oldestState").number(chain.oldest_state().cast_signed());
+    let disk = chain.disk_bytes()?;
+    json.key("diskBytes").number(disk.total().cast_signed());
+    json.key("diskBytesByKind").begin_object();
+    json.key("blocks").number(disk.blocks.cast_signed());
+    json.key("state").number(disk.state.cast_signed());
+    json.key("history").number(disk.history.cast_signed());
+    json.key("nodes").number(disk.nodes.cast_signed());
+    json.key("other").number(disk.other.cast_signed());
+    json.end_object();
     json.end_object();
     Ok(json.finish())
 }

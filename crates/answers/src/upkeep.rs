@@ -1,9 +1,9 @@
-//! Maintenance of a data directory: rewind and verification.
+//! Maintenance of a data directory: rewind, pruning and verification.
 
 use crate::error::{Answer, RpcError};
 use crate::json::JsonWriter;
 use crate::node::Node;
-use rhizome_chain::{Verification, VerificationScope, VerifiedPart};
+use rhizome_chain::{PruneProgress, Verification, VerificationScope, VerifiedPart};
 use std::ops::ControlFlow;
 
 /// Removes all blocks above a height. The answer is `{"from","to","hash"}`: the heads before and after.
@@ -19,6 +19,31 @@ pub fn rewind(node: &Node, to: u64) -> Answer {
     json.key("from").number(from.cast_signed());
     json.key("to").number(to.cast_signed());
     json.key("hash").hash(&chain.head().hash());
+    json.end_object();
+    Ok(json.finish())
+}
+
+/// Deletes the states that the settings do not ask for, and frees their space. `report` receives `{"oldestState","target"}`, then
+/// `{"done","total"}` steps of rewriting files, and returns whether to continue. Returns
+/// `{"oldestState","bytesBefore","bytes","partial"}`.
+pub fn prune(node: &Node, mut report: impl FnMut(String) -> ControlFlow<()>) -> Answer {
+    let chain = node.chain();
+    let bytes_before = chain.disk_bytes()?.total();
+    let mut is_partial = false;
+    chain.prune(chain.config().history, |progress| {
+        let flow = report(match progress {
+            PruneProgress::States { oldest, target } => format!(r#"{{"oldestState":{oldest},"target":{target}}}"#),
+            PruneProgress::Files { done, total } => format!(r#"{{"done":{done},"total":{total}}}"#),
+        });
+        is_partial = flow.is_break();
+        flow
+    })?;
+    let mut json = JsonWriter::new();
+    json.begin_object();
+    json.key("oldestState").number(chain.oldest_state().cast_signed());
+    json.key("bytesBefore").number(bytes_before.cast_signed());
+    json.key("bytes").number(chain.disk_bytes()?.total().cast_signed());
+    json.key("partial").boolean(is_partial);
     json.end_object();
     Ok(json.finish())
 }

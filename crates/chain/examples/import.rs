@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         rate(transactions as f64),
         rate(gas as f64 / 1e6),
     );
-    println!("head {} {}, {} bytes on disk", chain.head().number(), chain.head().hash(), chain.disk_bytes()?);
+    println!("head {} {}, {} bytes on disk", chain.head().number(), chain.head().hash(), chain.disk_bytes()?.total());
     Ok(())
 }
 

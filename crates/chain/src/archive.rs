@@ -18,11 +18,12 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use rhizome_evm::AncestorBlock;
 use rhizome_primitives::{B256, ChainSpec, EMPTY_ROOT};
-use rhizome_storage::{CacheStats, NodeVersions, RawReceipts, Store, StoredReceipts};
+use rhizome_storage::{CacheStats, NodeVersions, RawReceipts, StorageError, Store, StoredReceipts};
 
 use crate::archive::ancestry::walk_to_main;
 use crate::archive::record::BlockRecord;
 use crate::archive::side_branch::{AncestorPosition, SideBranch};
+use crate::config::StateHistory;
 use crate::error::ChainError;
 
 /// Headers cached for the rules that read ancestors. The longest window has 449.
@@ -35,6 +36,7 @@ const TYPICAL_BYTES: u64 = 16 * 1024;
 pub(crate) struct Archive {
     pub(crate) spec: Arc<ChainSpec>,
     pub(crate) store: Arc<Store>,
+    history: StateHistory,
     records: Cache<B256, Arc<BlockRecord>, RecordWeight>,
     receipts: Cache<B256, Arc<StoredReceipts>, ReceiptsWeight>,
     /// For log searches over a few blocks.
@@ -58,12 +60,13 @@ impl Drop for Archive {
 
 impl Archive {
     /// `cache_bytes` is divided evenly between blocks and receipts.
-    pub(crate) fn new(spec: Arc<ChainSpec>, store: Arc<Store>, cache_bytes: usize) -> Self {
+    pub(crate) fn new(spec: Arc<ChainSpec>, store: Arc<Store>, history: StateHistory, cache_bytes: usize) -> Self {
         let bytes = cache_bytes as u64 / 2;
         let items = usize::try_from(bytes / TYPICAL_BYTES).unwrap_or(usize::MAX).max(1);
         Self {
             spec,
             store,
+            history,
             records: Cache::with_weighter(items, bytes, RecordWeight),
             receipts: Cache::with_weighter(items, bytes, ReceiptsWeight),
             raw_receipts: Cache::with_weighter(items, bytes / RAW_RECEIPTS_SHARE, RawReceiptsWeight),
@@ -131,6 +134,37 @@ impl Archive {
             return Err(ChainError::MissingState { number: record.number(), hash, root });
         }
         Ok(record)
+    }
+
+    /// Fails if the state after a block of the best chain is not kept.
+    pub(crate) fn check_state(&self, number: u64) -> Result<(), ChainError> {
+        let oldest = self.store.oldest_state();
+        if number >= oldest {
+            return Ok(());
+        }
+        Err(ChainError::StateNotKept { number, oldest, history: self.history })
+    }
+
+    /// Fails if the state after `fork` is not kept, where the branch of `block` leaves the best chain.
+    pub(crate) fn check_branch(&self, block: AncestorPosition, fork: AncestorPosition) -> Result<(), ChainError> {
+        let (oldest, history) = (self.store.oldest_state(), self.history);
+        if fork.number >= oldest {
+            return Ok(());
+        }
+        let AncestorPosition { number, hash } = block;
+        let (fork, fork_hash) = (fork.number, fork.hash);
+        Err(ChainError::BranchBelowHistory { number, hash, fork, fork_hash, oldest, history })
+    }
+
+    /// Returns the error of a failed read of the state after block `number`, or of the trie after it.
+    pub(crate) fn state_failure(&self, number: u64, error: ChainError) -> ChainError {
+        match error {
+            ChainError::Storage(StorageError::StateNotKept { oldest, .. }) => {
+                ChainError::StateNotKept { number, oldest, history: self.history }
+            }
+            // A value that the state had may be deleted.
+            error => self.check_state(number).err().unwrap_or(error),
+        }
     }
 
     #[cfg(test)]

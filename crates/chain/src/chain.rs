@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use rhizome_evm::Deadline;
 use rhizome_primitives::{B256, Block, Bytes, ChainSpec, EMPTY_ROOT};
 use rhizome_storage::{
-    BlockWrite, CacheStats, ChainIdentity, ChangeSet, Durability, HeadChange, NewNodes, NodeVersions, Store,
+    BlockWrite, CacheStats, ChainIdentity, ChangeSet, DiskBytes, Durability, HeadChange, NewNodes, NodeVersions, Store,
     StoreOptions, StoreStats,
 };
 use rhizome_trie::{MemoryNodes, StateReader, Trie, diff};
@@ -36,6 +36,7 @@ use crate::mining::block_builder::skipped::ReportedReasons;
 use crate::mining::block_settings::BlockSettings;
 use crate::mining::block_templates::BlockTemplates;
 use crate::mining::snapshots::Snapshots;
+use crate::pruning::StatePruner;
 use crate::txpool::{PoolHead, TransactionPool};
 
 /// Blocks that the fee market of the pool reads at the start.
@@ -46,6 +47,8 @@ const FEE_MARKET_BLOCKS: u64 = 50;
 ///
 /// Everything that moves the head is a job of the importer. Readers take the published head and no lock.
 pub struct Chain {
+    /// Dropped first: the thread uses the importer.
+    _pruner: Option<StatePruner>,
     config: Arc<ChainConfig>,
     archive: Arc<Archive>,
     publisher: Arc<HeadPublisher>,
@@ -74,6 +77,8 @@ impl Chain {
         let steps = Arc::new(steps);
         let importer = Arc::new(Importer::start(steps, state)?);
         recovery::watch_disk(&importer);
+        let kept = config.kept_states(config.history);
+        let pruner = kept.map(|kept| StatePruner::start(&importer, kept)).transpose()?;
         let settings = Arc::new(BlockSettings::new(Arc::clone(&config)));
         let builder = BlockBuilder {
             config: Arc::clone(&config),
@@ -92,7 +97,17 @@ impl Chain {
         let snapshots = Arc::new(Snapshots::new(Arc::clone(&archive), Arc::clone(&publisher), Arc::clone(&settings)));
         let invalid = Arc::clone(&importer.invalid);
         let headers = HeaderChain::open(Arc::clone(&config), Arc::clone(&archive), Arc::clone(&publisher), invalid)?;
-        Ok(Arc::new(Self { config, archive, publisher, importer, settings, miner, snapshots, headers }))
+        Ok(Arc::new(Self {
+            _pruner: pruner,
+            config,
+            archive,
+            publisher,
+            importer,
+            settings,
+            miner,
+            snapshots,
+            headers,
+        }))
     }
 
     /// Returns the network.
@@ -205,7 +220,18 @@ impl Chain {
         }
         let executed = self.executed(record)?;
         let record = executed.as_deref().unwrap_or(record);
+        self.archive.check_state(record.number())?;
         Ok(Arc::new(HistoricalState::new(Arc::clone(&self.archive), record)))
+    }
+
+    /// Returns the number of the oldest block whose state is kept; 0 if all states are.
+    pub fn oldest_state(&self) -> u64 {
+        self.archive.store.oldest_state()
+    }
+
+    /// Returns the number of blocks below the head whose states are kept by the settings; `None`: all.
+    pub fn kept_states(&self) -> Option<u64> {
+        self.config.kept_states(self.config.history)
     }
 
     /// Returns the trie of the state after a block. In a database with current nodes only, the trie is derived from the head's, and
@@ -218,9 +244,11 @@ impl Chain {
         };
         let head = self.head();
         if head.number().saturating_sub(record.number()) > kept {
-            return Err(ChainError::TrieNotKept { number: record.number(), kept });
+            let oldest = head.number().saturating_sub(kept).max(self.oldest_state());
+            return Err(ChainError::TrieNotKept { number: record.number(), oldest, kept });
         }
-        head.snapshot().trie_after(&self.archive, record)
+        let trie = head.snapshot().trie_after(&self.archive, record);
+        trie.map_err(|error| self.archive.state_failure(record.number(), error))
     }
 
     /// Executes a block that is stored without execution, because its branch cannot win. Returns it, or `None` if the given record
@@ -279,7 +307,7 @@ impl Chain {
     }
 
     /// Returns the size of the database's files, in bytes.
-    pub fn disk_bytes(&self) -> Result<u64, ChainError> {
+    pub fn disk_bytes(&self) -> Result<DiskBytes, ChainError> {
         Ok(self.archive.store.disk_bytes()?)
     }
 
@@ -309,7 +337,7 @@ fn open_archive(config: &ChainConfig) -> Result<Archive, ChainError> {
         DataDir::Path(dir) => Store::open(dir, &identity, &options)?,
         DataDir::Temporary => Store::open_temporary(&identity, &options)?,
     });
-    let archive = Archive::new(Arc::clone(&config.spec), store, config.cache_bytes / 2);
+    let archive = Archive::new(Arc::clone(&config.spec), store, config.history, config.cache_bytes / 2);
     if archive.store.head()?.is_none() {
         write_genesis(&archive.store, &genesis, &mut trie)?;
     }

@@ -90,6 +90,43 @@ impl ProvenBlocks {
     }
 }
 
+/// States of earlier blocks that are kept. Blocks, receipts and logs are always kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StateHistory {
+    /// All states.
+    #[default]
+    Archive,
+    /// The states of the last 10,000 blocks.
+    Full,
+    /// The states of the last 1,000 blocks.
+    Minimal,
+    /// The states of this number of blocks below the head.
+    Last(u64),
+}
+
+impl StateHistory {
+    /// Returns the number of blocks below the head whose states are kept; `None`: all.
+    pub fn kept_blocks(self) -> Option<u64> {
+        match self {
+            Self::Archive => None,
+            Self::Full => Some(10_000),
+            Self::Minimal => Some(1_000),
+            Self::Last(blocks) => Some(blocks.max(1)),
+        }
+    }
+}
+
+impl fmt::Display for StateHistory {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Archive => formatter.write_str("archive"),
+            Self::Full => formatter.write_str("full"),
+            Self::Minimal => formatter.write_str("minimal"),
+            Self::Last(blocks) => write!(formatter, "{blocks}"),
+        }
+    }
+}
+
 /// Settings of a chain.
 #[derive(Debug, Clone)]
 pub struct ChainConfig {
@@ -117,6 +154,8 @@ pub struct ChainConfig {
     pub is_power_safe: bool,
     /// Blocks whose state has a trie. Fixed when the database is created.
     pub proven_blocks: ProvenBlocks,
+    /// States of earlier blocks that are kept, at least those of proven blocks.
+    pub history: StateHistory,
     /// Changed keys after which the current trie nodes are flushed, earlier if they would take most of the memory for nodes: up to
     /// eight times as many rows. More keys make a flush, and the next start after a crash, take longer; fewer keys write the nodes
     /// near the root more often.
@@ -145,6 +184,15 @@ pub(crate) const NODE_BYTES: usize = 256;
 const NODES_PER_CHANGED_KEY: usize = 32;
 
 impl ChainConfig {
+    /// Returns the number of blocks below the head whose states are kept with a history; `None`: all.
+    pub(crate) fn kept_states(&self, history: StateHistory) -> Option<u64> {
+        let kept = history.kept_blocks()?;
+        Some(match self.proven_blocks {
+            ProvenBlocks::All => kept,
+            ProvenBlocks::Last(proven) => kept.max(proven),
+        })
+    }
+
     /// Returns the number of nodes of the head's trie that are kept in memory.
     pub(crate) fn loaded_nodes(&self) -> usize {
         self.cache_bytes / NODE_BYTES
@@ -170,6 +218,7 @@ impl ChainConfig {
             max_open_files: 256,
             is_power_safe: false,
             proven_blocks: ProvenBlocks::default(),
+            history: StateHistory::default(),
             flushed_keys: 32_768,
             grouped_from: 256,
             old_state_roots: OldStateRoots::default(),

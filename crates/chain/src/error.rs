@@ -4,6 +4,8 @@ use rhizome_storage::StorageError;
 use rhizome_trie::genesis::GenesisError;
 use rhizome_trie::{StateError, TrieError};
 
+use crate::config::StateHistory;
+
 /// Failure of the node while it reads or writes a chain. Never a verdict about a block.
 #[derive(Debug, thiserror::Error)]
 pub enum ChainError {
@@ -69,11 +71,45 @@ pub enum ChainError {
         /// Hash of the block.
         hash: B256,
     },
+    /// The state after a block is not kept any more.
+    #[error(
+        "state of block {number} is not kept (history = {history}); the oldest kept state is that of block {oldest}"
+    )]
+    StateNotKept {
+        /// Number of the block.
+        number: u64,
+        /// Number of the oldest block whose state is kept.
+        oldest: u64,
+        /// The setting.
+        history: StateHistory,
+    },
+    /// A block belongs to a branch that leaves the best chain below the oldest kept state, so it cannot be executed.
+    #[error(
+        "block {number} ({hash}) is on a branch that leaves the best chain after block {fork} ({fork_hash}), below the oldest kept state, that of block {oldest} (history = {history}): if the branch is right, import or synchronize the chain into a new data directory"
+    )]
+    BranchBelowHistory {
+        /// Number of the block.
+        number: u64,
+        /// Hash of the block.
+        hash: B256,
+        /// Number of the last block that the branch shares with the best chain.
+        fork: u64,
+        /// Hash of that block.
+        fork_hash: B256,
+        /// Number of the oldest block whose state is kept.
+        oldest: u64,
+        /// The setting.
+        history: StateHistory,
+    },
     /// The trie after a block is not kept.
-    #[error("the state trie of block {number} is not kept: only those of the last {kept} blocks")]
+    #[error(
+        "the state trie of block {number} is not kept (proofs = {kept}); the oldest kept one is that of block {oldest}"
+    )]
     TrieNotKept {
         /// Number of the block.
         number: u64,
+        /// Number of the oldest block whose trie is kept.
+        oldest: u64,
         /// Number of blocks below the head whose tries are kept.
         kept: u64,
     },

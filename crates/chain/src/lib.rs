@@ -17,6 +17,7 @@ mod head;
 mod headers;
 mod import;
 mod mining;
+mod pruning;
 mod txpool;
 mod verification;
 
@@ -25,7 +26,7 @@ pub use archive::log_search::{BlockLogs, FoundLog, LogFilter, LogPosition, LogSe
 pub use archive::reads::{BlockAtHeight, BlockReceipts, MinedTransaction};
 pub use archive::record::BlockRecord;
 pub use chain::Chain;
-pub use config::{ChainConfig, Clock, DataDir, OldStateRoots, ProvenBlocks};
+pub use config::{ChainConfig, Clock, DataDir, OldStateRoots, ProvenBlocks, StateHistory};
 pub use error::{BlockDecodeError, ChainError, ImportError};
 pub use events::ChainEvent;
 pub use head::Head;
@@ -44,8 +45,9 @@ pub use mining::block_templates::BlockTemplate;
 pub use mining::skipped_transaction::{SkippedTransaction, WaitReason};
 pub use mining::submission::{SubmissionError, SubmittedBlock};
 pub use mining::{BlockTime, MineError, MinedBlock, SubmittedTransaction};
+pub use pruning::PruneProgress;
 pub use rhizome_pow::{MiningSolution, MiningSolutionError};
-pub use rhizome_storage::CacheStats;
+pub use rhizome_storage::{CacheStats, DiskBytes};
 pub use txpool::{
     ACCOUNT_SLOTS, AdmittedTransaction, ByPrice, MAX_SIZE, PoolHead, PoolOptions, PoolRejection, PooledTransaction,
     Quota, SubPool, TransactionGas, TransactionPool,

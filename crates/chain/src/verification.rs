@@ -93,6 +93,12 @@ pub enum VerificationError {
         /// Number of the head.
         head: u64,
     },
+    /// States that the blocks would be executed on are not kept.
+    #[error("the states below block {oldest} are not kept: verify from block {} on", oldest + 1)]
+    NotKept {
+        /// Number of the oldest block whose state is kept.
+        oldest: u64,
+    },
     /// The state of the head cannot be read.
     #[error("the state of block {number} cannot be verified: {source}")]
     State {
@@ -139,6 +145,10 @@ impl<'a> ChainVerifier<'a> {
         let head = self.steps.publisher.head().number();
         if from > to || to > head {
             return Err(VerificationError::Range { from, to, head });
+        }
+        let oldest = self.steps.archive.store.oldest_state();
+        if from <= oldest && oldest > 0 {
+            return Err(VerificationError::NotKept { oldest });
         }
         let mut found = Verification { blocks: 0, keys: 0, difference: None, is_partial: false };
         let mut is_stopped = false;

@@ -22,6 +22,7 @@ mod directory;
 mod golden;
 mod headers;
 mod importer;
+mod kept_states;
 mod logs;
 mod node_versions;
 mod old_state_roots;

@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     report("node files: written", BLOCKS * NODES_PER_BLOCK, start);
     let store = Store::open(dir.path(), &identity, &options)?;
-    println!("node files: {} MB", store.disk_bytes()? >> 20);
+    println!("node files: {} MB", store.disk_bytes()?.total() >> 20);
     let start = Instant::now();
     for number in sample() {
         store.node(&keccak256(message(number)))?.ok_or("a node is missing")?;

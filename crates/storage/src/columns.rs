@@ -2,11 +2,11 @@
 //!
 //! | Column | Key | Row |
 //! | --- | --- | --- |
-//! | `default` | name | layout, identity, head, banned addresses; original state root and changes of a head whose state was set by hand |
+//! | `default` | name | layout, identity, head, oldest kept state, banned addresses; original state root and changes of a head whose state was set by hand |
 //! | `nodes` | name | list of the node files, which hold the messages of trie nodes and long values (code) |
 //! | `packs` | sequence number | nodes of one block that are not flushed to the node files yet |
 //! | `trie` | position of a node, see `NodePosition::row_key` | message of the node that was there at the last flush |
-//! | `values` | Keccak hash | long value (code) of a directory with current nodes only |
+//! | `values` | Keccak hash; the same with a zero byte | long value (code) of a directory with current nodes only; number of references to it |
 //! | `flat` | trie key | value at the head; above 32 bytes its Keccak hash and length, the value itself is stored like a node |
 //! | `changes` | number and hash of a block | values before and after the block of all keys that it changed |
 //! | `history` | length of a trie key, the key, number of a block of the best chain that changed it | value before the block |
@@ -23,6 +23,7 @@ use rocksdb::{
     Options,
 };
 
+use crate::dropped_blocks::DroppedBlocks;
 use crate::{history_key, log_shard, record};
 
 pub(crate) const META: &str = rocksdb::DEFAULT_COLUMN_FAMILY_NAME;
@@ -76,6 +77,12 @@ pub(crate) const FLUSHED_KEY: &[u8] = b"flushed trie";
 /// Key of number and hash of the last header of the best header chain, in the column `default`.
 pub(crate) const HEADER_TIP_KEY: &[u8] = b"header tip";
 
+/// Key of the number of the oldest block whose state is kept, in the column `default`.
+pub(crate) const OLDEST_STATE_KEY: &[u8] = b"oldest state";
+
+/// Key of the row, in the column `default`, of a directory that counts the references to long values.
+pub(crate) const COUNTED_VALUES_KEY: &[u8] = b"counted values";
+
 /// Key of the banned addresses in the column `default`.
 pub(crate) const BANS_KEY: &[u8] = b"bans";
 
@@ -97,6 +104,13 @@ pub(crate) fn position_key(number: u64, hash: &B256) -> [u8; 40] {
     key
 }
 
+/// Returns the key of the row with the number of references to a long value.
+pub(crate) fn references_key(hash: &B256) -> [u8; 33] {
+    let mut key = [0; 33];
+    key[..32].copy_from_slice(hash.as_slice());
+    key
+}
+
 /// Level-0 files that start a compaction. Nearly all keys are hashes, so each compaction rewrites the whole next
 /// level.
 const NEW_FILES: i32 = 16;
@@ -114,7 +128,11 @@ const BULK_BLOCK_BYTES: usize = 16 * 1024;
 const INSERT_WITH_HINT: &str = "memtable_insert_with_hint_prefix_extractor=fixed:0";
 
 /// Returns the columns with their options. All share one block cache.
-pub(crate) fn descriptors(cache: &Cache, write_buffer_bytes: usize) -> Result<Vec<ColumnFamilyDescriptor>, Error> {
+pub(crate) fn descriptors(
+    cache: &Cache,
+    write_buffer_bytes: usize,
+    dropped: &DroppedBlocks,
+) -> Result<Vec<ColumnFamilyDescriptor>, Error> {
     let column = |name: &str, tune: &dyn Fn(&mut Options, &mut BlockBasedOptions)| {
         Ok(ColumnFamilyDescriptor::new(name, options(cache, write_buffer_bytes, tune)?))
     };
@@ -139,8 +157,12 @@ pub(crate) fn descriptors(cache: &Cache, write_buffer_bytes: usize) -> Result<Ve
             options.set_memtable_prefix_bloom_ratio(MEMORY_FILTER_SHARE);
             options.set_memtable_whole_key_filtering(true);
         }),
-        column(CHANGES, &bulk),
+        column(CHANGES, &|options, table| {
+            bulk(options, table);
+            options.set_compaction_filter("pruned changes", dropped.filter_changes());
+        }),
         column(HISTORY, &|options, table| {
+            options.set_compaction_filter("pruned history", dropped.filter_history());
             // Rows are found by a seek to a trie key, never by their whole key.
             options.set_prefix_extractor(history_key::prefix());
             options.set_memtable_prefix_bloom_ratio(MEMORY_FILTER_SHARE);

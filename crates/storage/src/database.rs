@@ -10,6 +10,7 @@ use tempfile::TempDir;
 
 use crate::StorageError;
 use crate::columns::{self, VALUES};
+use crate::dropped_blocks::DroppedBlocks;
 use crate::engine::{Engine, EngineGuard, EngineLock, EngineSettings};
 use crate::options::{ChainIdentity, Durability, NodeVersions, StoreOptions};
 use crate::write_faults::WriteFaults;
@@ -45,6 +46,7 @@ impl Database {
             options: options.clone(),
             is_temporary,
             cache: Cache::new_lru_cache(options.cache_bytes),
+            dropped: DroppedBlocks::default(),
         };
         let engine = Engine::open(&directory.dir, &settings)?;
         let mut write_options = WriteOptions::default();

@@ -16,8 +16,9 @@ use rhizome_trie::NodeBatch;
 use rocksdb::{Cache, ColumnFamily, DB, ErrorKind, LogLevel, Options, WriteBatch};
 
 use crate::StorageError;
-use crate::columns::{self, IDENTITY_KEY, LAYOUT_KEY, NODE_VERSIONS_KEY};
+use crate::columns::{self, COUNTED_VALUES_KEY, IDENTITY_KEY, LAYOUT_KEY, NODE_VERSIONS_KEY};
 use crate::disk_probe::{PROBE_BYTES, is_disk_full};
+use crate::dropped_blocks::DroppedBlocks;
 use crate::node_files::{NodeFileError, NodeFiles};
 use crate::node_journal::NodeJournal;
 use crate::options::{ChainIdentity, NodeVersions, StoreOptions};
@@ -37,6 +38,8 @@ pub(crate) struct Engine {
     pub(crate) journal: Arc<NodeJournal>,
     pub(crate) files: Arc<NodeFiles>,
     pub(crate) db: Arc<DB>,
+    /// Whether the references to long values are counted: in directories with current nodes.
+    pub(crate) counts_values: bool,
 }
 
 /// Settings that are the same each time the database is opened.
@@ -47,14 +50,16 @@ pub(crate) struct EngineSettings {
     pub(crate) is_temporary: bool,
     /// Block cache shared by all columns.
     pub(crate) cache: Cache,
+    /// Blocks whose changes are dropped by compactions.
+    pub(crate) dropped: DroppedBlocks,
 }
 
 impl Engine {
     pub(crate) fn open(dir: &Path, settings: &EngineSettings) -> Result<Self, StorageError> {
-        let EngineSettings { identity, options, is_temporary, cache } = settings;
+        let EngineSettings { identity, options, is_temporary, cache, dropped } = settings;
         let folder = dir.join(DATABASE_FOLDER);
         let open = |has_continuous_logs| {
-            let descriptors = columns::descriptors(cache, options.write_buffer_bytes / 2)?;
+            let descriptors = columns::descriptors(cache, options.write_buffer_bytes / 2, dropped)?;
             DB::open_cf_descriptors(&engine_options(options, has_continuous_logs)?, &folder, descriptors)
         };
         // A loss of power may leave no log at all, which the check of the logs takes for damage. Opening makes one.
@@ -67,6 +72,9 @@ impl Engine {
         });
         let db = Arc::new(database.map_err(|source| opening_error(dir, source, options.write_buffer_bytes))?);
         check_identity(&db, dir, identity, options.node_versions)?;
+        let counted = db.get_pinned(COUNTED_VALUES_KEY);
+        let counts_values =
+            counted.map_err(|source| StorageError::Engine { operation: "read the identity", source })?.is_some();
         let nodes = dir.join(DATABASE_FOLDER).join(NODES_FOLDER);
         let files = NodeFiles::open(&db, nodes, *is_temporary).map_err(|error| match error {
             NodeFileError::Engine(source) => {
@@ -75,7 +83,7 @@ impl Engine {
             NodeFileError::File(source) => StorageError::from_file_error(dir, source),
         })?;
         let journal = Arc::new(NodeJournal::new(options.write_buffer_bytes / JOURNAL_SHARE));
-        let engine = Self { journal, files: Arc::new(files), db };
+        let engine = Self { journal, files: Arc::new(files), db, counts_values };
         engine.restore_journal()?;
         Ok(engine)
     }
@@ -249,6 +257,9 @@ fn check_identity(
             identity.extend_from_slice(expected.genesis.as_slice());
             batch.put(IDENTITY_KEY, identity);
             batch.put(NODE_VERSIONS_KEY, node_versions.row());
+            if node_versions == NodeVersions::Current {
+                batch.put(COUNTED_VALUES_KEY, []);
+            }
             db.write(batch).map_err(|source| StorageError::Engine { operation: "write the identity", source })
         }
     }

@@ -53,6 +53,14 @@ pub enum StorageError {
         /// Versions in the directory.
         found: NodeVersions,
     },
+    /// The state after a block is not kept any more.
+    #[error("the state of block {number} is not kept: the oldest kept state is that of block {oldest}")]
+    StateNotKept {
+        /// Number of the block.
+        number: u64,
+        /// Number of the oldest block whose state is kept.
+        oldest: u64,
+    },
     /// The disk is full.
     #[error("no space left for data directory {}: {source}", dir.display())]
     DiskFull {

@@ -8,15 +8,18 @@
 //! Start reading at [`Store`] (`store.rs`: reads; `write.rs`: contents of a block write, rewinds), then `database.rs`
 //! (typed access to rows and nodes), `engine.rs` and `write_faults.rs` (opening and reopening, a disk that refuses
 //! writes), `columns.rs` (rows of each column and their tuning), `node_journal.rs` and `node_files.rs` (storage of
-//! trie nodes), `change_set.rs` and `history.rs` (changes of blocks, earlier states), `log_index.rs` (log search) and
-//! `headers.rs` (headers ahead of their blocks).
+//! trie nodes), `change_set.rs` and `history.rs` (changes of blocks, earlier states), `kept_states.rs` and
+//! `value_references.rs` (removal of old states and of their long values), `log_index.rs` (log search) and `headers.rs`
+//! (headers ahead of their blocks).
 
 mod cached_nodes;
 mod change_set;
 mod columns;
 mod current_nodes;
 mod database;
+mod disk_bytes;
 mod disk_probe;
+mod dropped_blocks;
 mod engine;
 mod error;
 mod flat;
@@ -24,6 +27,7 @@ mod headers;
 mod history;
 mod history_key;
 mod index_segment;
+mod kept_states;
 mod log_index;
 mod log_shard;
 mod main_hashes;
@@ -34,6 +38,7 @@ mod options;
 mod positioned;
 mod record;
 mod store;
+mod value_references;
 mod write;
 mod write_faults;
 
@@ -47,9 +52,11 @@ mod mutation;
 pub use cached_nodes::CachedNodes;
 pub use change_set::{ChangeSet, ReplacedState, StoredValue, ValueChange};
 pub use current_nodes::CurrentNodes;
+pub use disk_bytes::DiskBytes;
 pub use error::StorageError;
 pub use flat::FlatEntry;
 pub use headers::{HeaderRow, HeaderWrite};
+pub use kept_states::PruningPlan;
 pub use log_index::LogIndexQuery;
 pub use log_shard::LOG_SHARD_BLOCKS;
 pub use options::{ChainIdentity, Durability, NodeVersions, StoreOptions};

@@ -6,6 +6,7 @@ use quick_cache::sync::Cache;
 use tempfile::TempDir;
 
 use crate::database::{DataDirectory, Database};
+use crate::kept_states::KeptStates;
 use crate::main_hashes::MainHashes;
 use crate::options::{ChainIdentity, StoreOptions};
 use crate::store::StoredValueWeight;
@@ -51,8 +52,12 @@ impl Store {
         is_temporary: bool,
     ) -> Result<Self, StorageError> {
         let value_bytes = options.cache_bytes / VALUE_CACHE_SHARE;
+        let database = Database::open(directory, identity, options, is_temporary)?;
+        let kept = KeptStates::default();
+        kept.load(&database)?;
         Ok(Self {
-            database: Database::open(directory, identity, options, is_temporary)?,
+            database,
+            kept,
             main_hashes: MainHashes::default(),
             generation: AtomicU64::new(1),
             values: Cache::with_weighter(value_bytes / TYPICAL_VALUE_BYTES + 1, value_bytes as u64, StoredValueWeight),

@@ -12,11 +12,13 @@ use crate::StorageError;
 use crate::change_set::{ChangeSet, ReplacedState, StoredValue, StoredValueView};
 use crate::columns::{self, BANS_KEY, BLOCKS, CHANGES, FLUSHED_KEY, HEAD_KEY, HEIGHTS, META, RECEIPTS, TRANSACTIONS};
 use crate::database::Database;
+use crate::disk_bytes::DiskBytes;
 use crate::disk_probe::PROBE_BYTES;
 use crate::engine::NODES_FOLDER;
 use crate::flat::{self, FlatEntry};
 use crate::headers::{self, HeaderRow};
 use crate::history;
+use crate::kept_states::{self, KeptStates, PruningPlan};
 use crate::log_index::{self, LogIndexQuery};
 use crate::main_hashes::MainHashes;
 use crate::node_files::NodeFileError;
@@ -59,6 +61,7 @@ pub struct StoreStats {
 pub struct Store {
     pub(crate) database: Database,
     pub(crate) main_hashes: MainHashes,
+    pub(crate) kept: KeptStates,
     /// Incremented right before a batch that changes the flat state.
     pub(crate) generation: AtomicU64,
     /// Cache of long values (code) and trie nodes by hash.
@@ -179,18 +182,21 @@ impl Store {
     pub fn value_after(&self, key: &[u8], number: u64) -> Result<StoredValue, StorageError> {
         // In this order: a block that changes the key between the two reads adds a row of history.
         let current = flat::get(&self.database, key)?;
-        Ok(history::value_before_change(&self.database, key, number)?.unwrap_or(current))
+        let value = history::value_before_change(&self.database, key, number)?.unwrap_or(current);
+        self.kept.check(number)?;
+        Ok(value)
     }
 
     /// Visits each trie key below a prefix that had a value after block `number` of the best chain once, in no order, until
-    /// `visit` breaks.
+    /// `visit` breaks. Visited keys count only if this succeeds.
     pub fn visit_keys_after(
         &self,
         prefix: &[u8],
         number: u64,
         visit: impl FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Result<(), StorageError> {
-        history::visit_keys(&self.database, prefix, number, visit)
+        history::visit_keys(&self.database, prefix, number, visit)?;
+        self.kept.check(number)
     }
 
     /// Returns changes with the bytes of their new values.
@@ -219,6 +225,39 @@ impl Store {
         self.database.decoded(META, FLUSHED_KEY, FlushedTrie::decode)
     }
 
+    /// Returns the number of the oldest block whose state is kept; 0 if all states are.
+    pub fn oldest_state(&self) -> u64 {
+        self.kept.oldest()
+    }
+
+    /// Plans to give up the states below block `oldest`: reads the changes of the blocks that go. For some hundred blocks at
+    /// a time.
+    pub fn plan_pruning(&self, oldest: u64) -> Result<PruningPlan, StorageError> {
+        PruningPlan::read(&self.database, self.oldest_state(), oldest, self.branch())
+    }
+
+    /// Carries out a plan: reads of older states fail from then on. Their rows stay until [`Store::drop_pruned`]. Returns false
+    /// if the plan is outdated. One writer at a time.
+    pub fn prune_states(&self, plan: PruningPlan) -> Result<bool, StorageError> {
+        let branch = self.branch();
+        let is_current = plan.from == self.oldest_state() && plan.branch == branch && branch.is_multiple_of(2);
+        if is_current {
+            self.kept.raise(&self.database, plan)?;
+        }
+        Ok(is_current)
+    }
+
+    /// Lets the rows of states that are not kept disappear in the background, after the database has waited for the disk.
+    pub fn drop_pruned(&self) -> Result<(), StorageError> {
+        self.kept.drop_rows(&self.database)
+    }
+
+    /// Rewrites the files of changes and history, which deletes all rows of states that are not kept. `on_step` gets finished
+    /// and planned steps, and returns false to end it.
+    pub fn compact_pruned(&self, on_step: impl FnMut(usize, usize) -> bool) -> Result<(), StorageError> {
+        kept_states::compact(&self.database, on_step)
+    }
+
     /// Returns the number of the current branch. It is odd while blocks leave the best chain.
     pub fn branch(&self) -> u64 {
         self.main_hashes.branch()
@@ -228,6 +267,10 @@ impl Store {
     pub fn changes(&self, number: u64, hash: &B256) -> Result<ChangeSet, StorageError> {
         let key = columns::position_key(number, hash);
         let found = self.database.decoded(CHANGES, &key, ChangeSet::decode)?;
+        if number > 0 {
+            // The state before the block.
+            self.kept.check(number - 1)?;
+        }
         found.ok_or(StorageError::Missing { column: CHANGES, hash: *hash })
     }
 
@@ -298,14 +341,12 @@ impl Store {
     }
 
     /// Returns the size of the database's files in bytes.
-    pub fn disk_bytes(&self) -> Result<u64, StorageError> {
-        let files = self
-            .database
-            .engine()?
-            .db
-            .live_files()
-            .map_err(|source| self.database.engine_error("list files", source))?;
-        Ok(files.iter().map(|file| file.size as u64).sum::<u64>().saturating_add(self.database.node_bytes()?))
+    pub fn disk_bytes(&self) -> Result<DiskBytes, StorageError> {
+        let files = self.database.engine()?.db.live_files();
+        let files = files.map_err(|source| self.database.engine_error("list files", source))?;
+        let mut bytes = DiskBytes { nodes: self.database.node_bytes()?, ..DiskBytes::default() };
+        files.iter().for_each(|file| *bytes.of_column(&file.column_family_name) += file.size as u64);
+        Ok(bytes)
     }
 
     /// Returns the current statistics, summed over all columns.

@@ -17,6 +17,7 @@ use crate::headers::{self, HeaderWrite};
 use crate::node_journal::FlushError;
 use crate::options::NodeVersions;
 use crate::record::{self, FlushedTrie, HeightEntry};
+use crate::value_references::ReferenceChanges;
 use crate::write_faults::WriteFault;
 use crate::{StorageError, Store, flat, history, log_index};
 
@@ -140,6 +141,10 @@ impl Store {
         history::remove_in_batch(&self.database, &mut batch, change.number, &changes)?;
         changes.extend(change.changes.clone());
         self.batch_changes(&mut batch, change.number, &change.head, &changes)?;
+        // The changes that these replace keep their references: a snapshot may restore them.
+        let mut references = ReferenceChanges::default();
+        references.add_set(change.changes);
+        references.add_to_batch(&self.database, &mut batch)?;
         history::add_to_batch(&self.database, &mut batch, change.number, &changes)?;
         flat::add_to_batch(&self.database, &mut batch, change.changes.iter())?;
         self.write_new_head(batch)
@@ -201,9 +206,12 @@ impl Store {
         Ok(())
     }
 
-    /// Adds the logs and the locations of the transactions of blocks.
+    /// Adds the logs, the locations of the transactions and the references to long values of all blocks of a batch.
     fn batch_indexes(&self, batch: &mut WriteBatch, writes: &[BlockWrite<'_>]) -> Result<(), StorageError> {
         log_index::add_to_batch(&self.database, batch, writes.iter().map(|write| (write.number, write.receipts)))?;
+        let mut references = ReferenceChanges::default();
+        writes.iter().filter_map(|write| write.changes).for_each(|changes| references.add_set(changes));
+        references.add_to_batch(&self.database, batch)?;
         let engine = self.database.engine()?;
         let column = engine.column(TRANSACTIONS)?;
         let located = writes.iter().flat_map(|write| {
@@ -369,10 +377,14 @@ impl Store {
             batch.delete_cf(heights, key);
             Ok(())
         })?;
-        self.database.visit_range(CHANGES, &rewind.height.saturating_add(1).to_be_bytes(), None, |key, _| {
+        let mut references = ReferenceChanges::default();
+        self.database.visit_range(CHANGES, &rewind.height.saturating_add(1).to_be_bytes(), None, |key, row| {
+            let set = ChangeSet::decode(row);
+            references.remove_set(&set.ok_or_else(|| StorageError::damaged_row(CHANGES, key, "cannot be decoded"))?);
             batch.delete_cf(changes, key);
             Ok(())
         })?;
+        references.add_to_batch(&self.database, &mut batch)?;
         let mut difference = ChangeSet::default();
         for (number, hash) in rewind.retracted {
             let changes = self.changes(*number, hash)?;
@@ -452,6 +464,7 @@ impl Store {
         if !self.database.settings.is_temporary {
             let before_open = || _ = self.generation.fetch_add(1, Ordering::SeqCst);
             self.main_hashes.change(|| self.database.reopen_engine(before_open))?;
+            self.kept.load(&self.database)?;
         }
         self.database.write_probe()
     }

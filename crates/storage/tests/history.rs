@@ -3,15 +3,19 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
-use rhizome_primitives::{B256, Bytes};
-use rhizome_storage::{Rewind, Store};
+use rhizome_primitives::{B256, Bytes, keccak256};
+use rhizome_storage::{NodeVersions, Rewind, StorageError, Store, StoreOptions};
 
-use crate::{NumberAndHash, TestBlock, temporary};
+use crate::{NumberAndHash, TestBlock, identity, small};
 
 type State = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// Keys of which some are prefixes of others, and of others with a block number behind them.
 const KEYS: [&[u8]; 6] = [b"a", b"ab", b"a\0\0\0\0\0\0\0\x02", b"b", b"b\0", b"c"];
+/// Different values of a length.
+const VALUES: u8 = 3;
+/// Lengths of values; 0 deletes the key.
+const LENGTHS: [usize; 5] = [0, 1, 32, 33, 500];
 /// Blocks of the longest chain.
 const HEIGHT: u64 = 12;
 
@@ -21,7 +25,8 @@ type Write = (usize, usize);
 fn block(number: u64, name: &str, writes: &[Write], state: &mut State) -> TestBlock {
     let mut block = TestBlock::new(number, name);
     for (key, length) in writes {
-        let (key, value) = (KEYS[*key], vec![number as u8; *length]);
+        // Some values are equal, at other keys and in other blocks.
+        let (key, value) = (KEYS[*key], vec![number as u8 % VALUES; *length]);
         block = block.with_flat(key, (*length > 0).then_some(&value));
         match length {
             0 => drop(state.remove(key)),
@@ -31,8 +36,15 @@ fn block(number: u64, name: &str, writes: &[Write], state: &mut State) -> TestBl
     block
 }
 
-fn assert_states(store: &Store, states: &[State]) {
+/// Compares the states from block `oldest` on, and expects that those below are not kept.
+fn assert_states(store: &Store, states: &[State], oldest: u64) {
+    assert_eq!(store.oldest_state(), oldest);
     for (number, state) in (0..).zip(states) {
+        if number < oldest {
+            let error = store.value_after(KEYS[0], number).unwrap_err();
+            assert!(matches!(error, StorageError::StateNotKept { .. }), "{error}");
+            continue;
+        }
         for key in KEYS {
             let value = store.load(&store.value_after(key, number).unwrap()).unwrap();
             assert_eq!(value, state.get(key).map(|value| Bytes::copy_from_slice(value)), "{key:?} after {number}");
@@ -59,14 +71,43 @@ fn assert_states(store: &Store, states: &[State]) {
     assert_eq!(Some(&flat), states.last());
 }
 
+/// Long values that each stored change set leads to, by number of the block.
+type References = Vec<(u64, Vec<Vec<u8>>)>;
+
+fn long_values(parent: &State, state: &State) -> Vec<Vec<u8>> {
+    let changed = state.iter().filter(|(key, value)| value.len() > 32 && parent.get(*key) != Some(value));
+    changed.map(|(_, value)| value.clone()).collect()
+}
+
+/// Expects exactly the long values of the oldest kept state and of later change sets.
+fn assert_values(store: &Store, oldest: &State, references: &References) {
+    let number = store.oldest_state();
+    let later = references.iter().filter(|(block, _)| *block > number).flat_map(|(_, values)| values);
+    let expected: BTreeSet<_> = oldest.values().chain(later).cloned().collect();
+    for length in LENGTHS.into_iter().filter(|length| *length > 32) {
+        for value in (0..VALUES).map(|byte| vec![byte; length]) {
+            let is_stored = store.node(&keccak256(&value)).unwrap().is_some();
+            assert_eq!(is_stored, expected.contains(&value), "{} times {}", value[0], length);
+        }
+    }
+}
+
+fn prune(store: &Store, oldest: u64) {
+    assert!(store.prune_states(store.plan_pruning(oldest).unwrap()).unwrap());
+    store.drop_pruned().unwrap();
+    store.compact_pruned(|_, _| true).unwrap();
+}
+
 #[test]
-fn every_state_is_read_after_extensions_branches_and_rewinds() {
-    let writes = || prop::collection::vec((0..KEYS.len(), prop::sample::select(vec![0_usize, 1, 32, 33, 500])), 0..5);
+fn every_kept_state_is_read_after_extensions_branches_and_rewinds() {
+    let writes = || prop::collection::vec((0..KEYS.len(), prop::sample::select(LENGTHS.to_vec())), 0..5);
     let chain = || prop::collection::vec(writes(), 1..HEIGHT as usize);
-    // A chain, a branch with the height of its fork point, and a height to go back to.
-    let cases = (chain(), chain(), 0..HEIGHT, 0..HEIGHT);
-    let run = |(main, side, fork, low): (Vec<Vec<Write>>, Vec<Vec<Write>>, u64, u64)| {
-        let store = temporary();
+    // A chain, a branch with the height of its fork point, a height to go back to, and the oldest state that is kept.
+    let cases = (chain(), chain(), 0..HEIGHT, 0..HEIGHT, 0..HEIGHT);
+    let run = |(main, side, fork, low, oldest): (Vec<Vec<Write>>, Vec<Vec<Write>>, u64, u64, u64)| {
+        let options = StoreOptions { node_versions: NodeVersions::Current, ..small() };
+        let store = Store::open_temporary(&identity(), &options).unwrap();
+        let mut references = References::new();
         let mut states = vec![State::new()];
         let mut blocks = vec![TestBlock::new(0, "genesis")];
         blocks[0].write_best(&store);
@@ -74,12 +115,20 @@ fn every_state_is_read_after_extensions_branches_and_rewinds() {
             let mut state = states.last().cloned().unwrap_or_default();
             let block = block(number, "main", writes, &mut state);
             block.write_best(&store);
+            references.push((number, long_values(&states[states.len() - 1], &state)));
             blocks.push(block);
             states.push(state);
         }
-        assert_states(&store, &states);
+        assert_states(&store, &states, 0);
+        assert_values(&store, &states[0], &references);
 
-        let fork = fork.min(main.len() as u64) as usize;
+        let oldest = oldest.min(main.len() as u64);
+        prune(&store, oldest);
+        assert_states(&store, &states, oldest);
+        let oldest_state = states[oldest as usize].clone();
+        assert_values(&store, &oldest_state, &references);
+
+        let fork = fork.clamp(oldest, main.len() as u64) as usize;
         let retracted: Vec<NumberAndHash> =
             blocks.drain(fork + 1..).rev().map(|block| block.number_and_hash()).collect();
         let mut branch_states = states[..=fork].to_vec();
@@ -90,19 +139,27 @@ fn every_state_is_read_after_extensions_branches_and_rewinds() {
             let parent = branch_states.last().cloned().unwrap_or_default();
             enacted.push(block.number_and_hash());
             let is_tip = index + 1 == side.len();
+            references.push((block.number, long_values(&parent, &state)));
             block.write_on(&store, &parent, is_tip.then_some((&enacted, &retracted)));
             blocks.push(block);
             branch_states.push(state);
         }
-        assert_states(&store, &branch_states);
+        assert_states(&store, &branch_states, oldest);
+        assert_values(&store, &oldest_state, &references);
 
-        let low = low.min(blocks.len() as u64 - 1) as usize;
+        let low = low.clamp(oldest, blocks.len() as u64 - 1) as usize;
         let retracted: Vec<NumberAndHash> =
             blocks.drain(low + 1..).rev().map(|block| block.number_and_hash()).collect();
         let head = blocks.last().map(|block| block.hash).unwrap_or_default();
         let rewind = Rewind { height: low as u64, head, retracted: &retracted, state_root: B256::ZERO, flushed: None };
         store.delete_above(rewind).unwrap();
-        assert_states(&store, &branch_states[..=low]);
+        assert_states(&store, &branch_states[..=low], oldest);
+        references.retain(|(number, _)| *number <= low as u64);
+        assert_values(&store, &oldest_state, &references);
+
+        prune(&store, low as u64);
+        assert_states(&store, &branch_states[..=low], low as u64);
+        assert_values(&store, &branch_states[low], &references);
         Ok(())
     };
     let config = ProptestConfig { cases: 40, ..ProptestConfig::default() };

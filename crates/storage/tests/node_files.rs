@@ -239,7 +239,7 @@ fn sizes_include_node_files() {
     let store = open(dir.path());
     let nodes: u64 = files(dir.path(), "data").iter().map(|path| fs::metadata(path).unwrap().len()).sum();
     assert!(nodes > 256 << 10);
-    assert!(store.disk_bytes().unwrap() >= nodes);
+    assert!(store.disk_bytes().unwrap().nodes >= nodes);
     assert!(store.stats().unwrap().file_bytes >= nodes);
 }
 

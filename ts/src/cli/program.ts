@@ -7,6 +7,7 @@ import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 import { infoCommand } from './info.ts'
 import { keysCommand } from './keys.ts'
+import { pruneCommand } from './prune.ts'
 import { rewindCommand } from './rewind.ts'
 import { startCommand } from './start.ts'
 import { verifyCommand } from './verify.ts'
@@ -25,6 +26,7 @@ export function createProgram(): Command {
     exportCommand(),
     archiveCommand(),
     rewindCommand(),
+    pruneCommand(),
     verifyCommand(),
     infoCommand(),
     configCommand(),

@@ -44,14 +44,25 @@ export function healthLimitsOf(config: Config): HealthLimits {
   }
 }
 
-/** Blocks below the head whose states can be proven on public networks. */
+/** Blocks below the head whose states can be proven on public networks, and with all states. */
 const publicProvenBlocks = 128
+const archiveProvenBlocks = 10_000
 
 /** Returns the number of blocks below the head whose states have a trie; null: all blocks. */
 export function provenBlocksOf(config: Config): number | null {
   const { proofs } = config.storage
-  if (proofs === '') return isDevelopment(config) ? null : publicProvenBlocks
+  if (proofs === '') {
+    if (isDevelopment(config)) return null
+    return historyOf(config) === 'archive' ? archiveProvenBlocks : publicProvenBlocks
+  }
   return proofs === 'all' ? null : Number(proofs)
+}
+
+/** Returns the states that are kept: a name, or a number of blocks below the head. */
+export function historyOf(config: Config): string | number {
+  const { history } = config.storage
+  if (history === '') return isDevelopment(config) ? 'archive' : 'full'
+  return /^[0-9]/.test(history) ? Number(history) : history
 }
 
 export function hasWallet(config: Config): boolean {

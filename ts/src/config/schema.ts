@@ -448,8 +448,12 @@ export const schema = section('', {
     cacheMegabytes: whole('Memory for cached data.', 256, 8),
     writeBufferMegabytes: whole('Memory for rows that are not in files yet. More makes long imports faster.', 64, 1),
     proofs: pattern(
-      'Blocks below the head whose states can be proven and simulated: a number, or all, which takes several times the disk. Fixed when the data directory is created. Empty: all on development networks, else 128.',
+      'Blocks below the head whose states can be proven and simulated: a number, or all, which takes several times the disk. Fixed when the data directory is created. Empty: all on development networks, else 128, or 10000 with storage.history = "archive".',
       '^(all|[0-9]{1,9})?$',
+    ),
+    history: pattern(
+      'States of earlier blocks that are kept: archive (all), full (the last 10,000 blocks), minimal (the last 1,000), or a number of blocks. Blocks, receipts and logs are always kept. Empty: archive on development networks, else full.',
+      '^(archive|full|minimal|[1-9][0-9]{0,8})?$',
     ),
     powerSafe: yesNo('Sync the disk at each block, so that a loss of power loses no block. Slower.', false),
   }),

@@ -450,6 +450,13 @@ export declare function personalUnlockAccount(address: string, key: string, mill
 /** Returns whether events of the chain may be printed. */
 export declare function printsChain(): boolean
 
+/**
+ * Deletes the states that `storage.history` does not ask for, and frees their space. Calls `onProgress(null, json)` with
+ * `{oldestState, target}`, then with `{done, total}` steps of rewriting files. Resolves with
+ * `{"oldestState","bytesBefore","bytes","partial"}`: partial if the node was closed meanwhile.
+ */
+export declare function pruneStates(onProgress: (error: Error | null, progress: string) => void): Promise<string>
+
 /** Removes all blocks above a height of the main chain. Resolves with `{"from","to","hash"}`: the heads before and after. */
 export declare function rewindChain(to: number): Promise<string>
 

@@ -7,6 +7,7 @@ use rhizome_trie::Trie;
 
 use crate::archive::Archive;
 use crate::archive::record::BlockRecord;
+use crate::archive::side_branch::AncestorPosition;
 use crate::error::ChainError;
 use crate::head::branch_change::{BranchChange, positions};
 
@@ -25,6 +26,11 @@ impl TrieSnapshot {
             NodeVersions::Current => trie.reader(),
         };
         Self { record: Arc::clone(record), trie }
+    }
+
+    /// Returns the block whose trie this is.
+    pub(crate) fn position(&self) -> AncestorPosition {
+        AncestorPosition { number: self.record.number(), hash: self.record.hash }
     }
 
     /// Returns the trie after another executed block.

@@ -55,7 +55,7 @@ impl HistoricalState {
         let store = &self.archive.store;
         let error = match self.read_history(by_history) {
             Ok(found) => return Ok(found),
-            Err(error) => error,
+            Err(error) => self.archive.state_failure(self.block.number, error),
         };
         if store.has_block(&self.block.hash).map_err(|error| state_error(error.into()))? {
             return Err(state_error(error));

@@ -11,6 +11,7 @@ use rhizome_trie::StateError;
 
 use super::Chain;
 use crate::archive::record::BlockRecord;
+use crate::config::StateHistory;
 use crate::error::{ChainError, ImportError};
 use crate::events::ChainEvent;
 use crate::import::block_file::{self, BlockFileError, ExportError, ImportedLine};
@@ -24,6 +25,7 @@ use crate::mining::block_templates::BlockTemplate;
 use crate::mining::skipped_transaction::SkippedTransaction;
 use crate::mining::submission::{SubmissionError, SubmittedBlock};
 use crate::mining::{BlockTime, MineError, MinedBlock, SubmittedTransaction};
+use crate::pruning::{self, PruneProgress};
 use crate::txpool::{AdmittedTransaction, PoolRejection};
 use crate::verification::{ChainVerifier, Verification, VerificationError, VerificationScope, VerifiedPart};
 
@@ -109,6 +111,19 @@ impl Chain {
     /// empties the pool. A height above the head only deletes the blocks above that height.
     pub fn rewind(&self, height: u64) -> Result<(), ChainError> {
         self.importer.run(move |writer| rewind::rewind(writer, height))?
+    }
+
+    /// Gives up the states that are older than a history asks for, and frees their space. `on_progress` may end the work; the
+    /// next call continues there. Does nothing for [`StateHistory::Archive`].
+    pub fn prune(
+        &self,
+        history: StateHistory,
+        on_progress: impl FnMut(PruneProgress) -> ControlFlow<()>,
+    ) -> Result<(), ChainError> {
+        match self.config.kept_states(history) {
+            Some(kept) => pruning::prune_now(&self.importer, kept, on_progress),
+            None => Ok(()),
+        }
     }
 
     /// Changes the state after the best block. Only for development networks: the caller has to check.

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use rhizome_primitives::B256;
 
+use crate::archive::Archive;
+use crate::archive::ancestry::walk_to_main;
 use crate::archive::record::BlockRecord;
 use crate::archive::side_branch::AncestorPosition;
 use crate::error::ChainError;
@@ -33,6 +35,9 @@ pub(crate) fn execute(
     let position = AncestorPosition { number: tip.block.header.number, hash: tip.hash };
     writer.steps.archive.follow_side_branch(position, &parent)?;
     let head = writer.steps.publisher.head();
+    let base_position = AncestorPosition { number: base.number(), hash: base.hash };
+    let fork = walk_to_main(&writer.steps.archive, base_position)?.1;
+    writer.steps.archive.check_branch(position, fork)?;
     let way = BranchChange::plan(&writer.steps.archive, &head.record, &base)?;
     let difference = writer
         .steps
@@ -49,6 +54,14 @@ pub(crate) fn execute(
     // Does nothing if the tip became the head.
     state.leave_branch();
     executed
+}
+
+/// Whether the branch of a block leaves the best chain below the oldest kept state.
+pub(crate) fn is_below_history(archive: &Archive, block: &CheckedBlock) -> Result<bool, ChainError> {
+    let oldest = archive.store.oldest_state();
+    let Some(parent) = block.block.header.parent().filter(|_| oldest > 0) else { return Ok(false) };
+    let number = block.block.header.number.saturating_sub(1);
+    Ok(walk_to_main(archive, AncestorPosition { number, hash: parent })?.1.number < oldest)
 }
 
 /// Returns the hashes from `block` down to the first executed block, lowest first, and that block.

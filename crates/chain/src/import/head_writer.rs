@@ -264,7 +264,8 @@ impl HeadWriter {
         }
     }
 
-    /// Imports a block that does not extend the best one. Its branch is executed when its difficulty can win.
+    /// Imports a block that does not extend the best one. Its branch is executed when its difficulty can win. A branch below the
+    /// oldest kept state stays without execution until then, and fails when it wins.
     fn import_side(
         &mut self,
         state: &mut ImportState,
@@ -273,7 +274,7 @@ impl HeadWriter {
     ) -> Result<ImportOutcome, ImportFailure> {
         let head = self.steps.publisher.head();
         let wins = fork_choice::replaces(checked.hash, &checked.block.header, checked.total_difficulty, &head.record);
-        if !wins && origin.defers_side_blocks() {
+        if !wins && (origin.defers_side_blocks() || branch::is_below_history(&self.steps.archive, &checked)?) {
             self.steps.write_unexecuted(checked)?;
             return Ok(ImportOutcome::ImportedNotBest);
         }

@@ -72,15 +72,21 @@ impl Importer {
         self.jobs.push_block(QueuedBlock { origin, prepared, reporter })?;
         Ok(received)
     }
+
+    /// Whether the caller runs on the thread of the importer.
+    pub(crate) fn is_this_thread(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| thread.thread().id() == thread::current().id())
+    }
 }
 
 impl Drop for Importer {
     /// Waits until the thread has ended: it holds the database open.
     fn drop(&mut self) {
         self.jobs.close();
-        let Some(thread) = self.thread.take() else { return };
         // The last handle may be dropped by a job.
-        if thread.thread().id() != thread::current().id() {
+        if !self.is_this_thread()
+            && let Some(thread) = self.thread.take()
+        {
             drop(thread.join());
         }
     }

@@ -16,6 +16,7 @@ const HEIGHTS_PER_BATCH: u64 = 1000;
 /// Makes the block of the best chain at `height` the head, deletes all blocks above it, on the best chain and off it, and
 /// empties the pool. A height above the head only deletes the blocks above that height.
 pub(crate) fn rewind(writer: &mut HeadWriter, height: u64) -> Result<(), ChainError> {
+    writer.steps.archive.check_state(height)?;
     let mut top = writer.steps.archive.store.highest_number()?.unwrap_or_default();
     loop {
         let lowest = top.saturating_sub(HEIGHTS_PER_BATCH).max(height);

@@ -1,0 +1,140 @@
+//! Removal of old states: a thread moves the oldest kept state forward behind the head.
+
+use std::ops::ControlFlow;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Weak};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use crate::archive::Archive;
+use crate::archive::ancestry::walk_to_main;
+use crate::archive::side_branch::AncestorPosition;
+use crate::error::ChainError;
+use crate::import::importer::Importer;
+use crate::import::steps::ImportSteps;
+
+/// Time between two looks at the head.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Blocks pruned in one job of the importer.
+const BLOCKS_PER_STEP: u64 = 1024;
+/// Blocks that have to be due before the thread prunes: each step waits for the disk once, and ends a group of blocks.
+const DUE_BLOCKS: u64 = 256;
+/// Part of the kept blocks that has to be due, if that is less.
+const DUE_SHARE: u64 = 8;
+
+/// The thread that prunes behind the head. Ends when it is dropped.
+pub(crate) struct StatePruner {
+    importer: Weak<Importer>,
+    /// Present until the thread is to end.
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl StatePruner {
+    /// Starts the thread, which keeps the states of `kept` blocks below the head.
+    pub(crate) fn start(importer: &Arc<Importer>, kept: u64) -> Result<Self, ChainError> {
+        let (stop, stopped) = channel();
+        let weak = Arc::downgrade(importer);
+        let due = (kept / DUE_SHARE).clamp(1, DUE_BLOCKS);
+        let run = move || {
+            while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
+                let Some(importer) = weak.upgrade() else { return };
+                // A failed write is repeated after the recovery, any other failure shows at the next read.
+                while let Ok(Some(_)) = prune_step(&importer, kept, due)
+                    && stopped.try_recv().is_err()
+                {}
+            }
+        };
+        let thread = thread::Builder::new().name("store-prune".into()).spawn(run);
+        let thread = Some(thread.map_err(|source| ChainError::Thread { source })?);
+        Ok(Self { importer: Arc::downgrade(importer), stop: Some(stop), thread })
+    }
+}
+
+impl Drop for StatePruner {
+    /// Waits until the thread has ended: it holds the database open.
+    fn drop(&mut self) {
+        self.stop = None;
+        let Some(thread) = self.thread.take() else { return };
+        // The thread may wait for the importer, which may drop the last handle of the chain.
+        if !self.importer.upgrade().is_some_and(|importer| importer.is_this_thread()) {
+            drop(thread.join());
+        }
+    }
+}
+
+/// Gives up all states that are due now, and rewrites the files that hold them. `on_progress` gets the oldest kept state and
+/// the one to reach, then steps of the second part, and may end the work: the next call continues there.
+pub(crate) fn prune_now(
+    importer: &Importer,
+    kept: u64,
+    mut on_progress: impl FnMut(PruneProgress) -> ControlFlow<()>,
+) -> Result<(), ChainError> {
+    while let Some((oldest, target)) = prune_step(importer, kept, 1)? {
+        if on_progress(PruneProgress::States { oldest, target }).is_break() {
+            return Ok(());
+        }
+    }
+    let store = &importer.steps.archive.store;
+    let on_step = |done, total| on_progress(PruneProgress::Files { done, total }).is_continue();
+    Ok(store.compact_pruned(on_step)?)
+}
+
+/// Progress of [`crate::Chain::prune`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PruneProgress {
+    /// States are given up.
+    States {
+        /// Number of the oldest block whose state is kept.
+        oldest: u64,
+        /// Number that it will have.
+        target: u64,
+    },
+    /// Files are rewritten.
+    Files {
+        /// Finished steps.
+        done: usize,
+        /// All steps.
+        total: usize,
+    },
+}
+
+/// Prunes some blocks if `due` blocks can be pruned. Returns the oldest kept state and the one to reach; `None` if nothing
+/// was done.
+fn prune_step(importer: &Importer, kept: u64, due: u64) -> Result<Option<(u64, u64)>, ChainError> {
+    let store = &importer.steps.archive.store;
+    let is_due = |oldest: u64, target: u64| target >= oldest.saturating_add(due);
+    let next_step = |target: u64| {
+        let oldest = store.oldest_state();
+        is_due(oldest, target).then(|| target.min(oldest.saturating_add(BLOCKS_PER_STEP)))
+    };
+    let Some(next) = next_step(target_of(&importer.steps, kept)?) else { return Ok(None) };
+    let plan = store.plan_pruning(next)?;
+    let pruned = importer.run(move |writer| {
+        // Nothing moves the head now.
+        let target = target_of(&writer.steps, kept)?;
+        let is_pruned = next <= target && writer.steps.archive.store.prune_states(plan)?;
+        Ok::<_, ChainError>(is_pruned.then_some((next, target)))
+    })??;
+    if pruned.is_some() {
+        store.drop_pruned()?;
+    }
+    Ok(pruned)
+}
+
+/// Returns the highest block below which no state is needed: by the settings, for the trie at the next start, or for the
+/// tries of recent blocks.
+fn target_of(steps: &ImportSteps, kept: u64) -> Result<u64, ChainError> {
+    let archive = &steps.archive;
+    let head = steps.publisher.head();
+    let mut target = head.number().saturating_sub(kept).min(fork_of(archive, head.snapshot().position())?);
+    if let Some(flushed) = archive.store.flushed_trie()? {
+        target = target.min(fork_of(archive, AncestorPosition { number: flushed.number, hash: flushed.hash })?);
+    }
+    Ok(target)
+}
+
+/// Returns the number of the last block that a branch shares with the best chain.
+fn fork_of(archive: &Archive, block: AncestorPosition) -> Result<u64, ChainError> {
+    Ok(walk_to_main(archive, block)?.1.number)
+}
