@@ -11,4 +11,5 @@ mod scripted_peer;
 mod support;
 mod sync;
 mod sync_faults;
+mod sync_kills;
 mod sync_speed;

@@ -1,0 +1,120 @@
+//! Kills of a node during a synchronization: a block that was published as head is never lost, and nothing is downloaded again from
+//! genesis.
+
+use crate::reference_peer::{Behaviour, ReferencePeer, ServedChain};
+use crate::support::{key, wait_for};
+use crate::sync::{PATIENCE, SyncingNode, mined, open};
+use std::io::{BufRead, BufReader, Write};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+const KILLS: usize = 20;
+const BLOCKS: u64 = 4_000;
+/// Data directory of the node to run.
+const DIRECTORY: &str = "KILLED_NODE_DIRECTORY";
+
+/// The program of the killed process: prints its address, then each number of the head.
+#[test]
+#[ignore = "is started by another test"]
+fn killed_node() {
+    let Ok(directory) = std::env::var(DIRECTORY) else { return };
+    let node = SyncingNode::start(open("", Some(Path::new(&directory))));
+    let mut output = std::io::stdout();
+    writeln!(output, "\naddress {}", node.network.listening().unwrap()).unwrap();
+    let mut last = None;
+    // Ends without a reader.
+    loop {
+        let number = node.chain.head().number();
+        if last.replace(number) != Some(number) && writeln!(output, "head {number}").is_err() {
+            return;
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
+}
+
+/// A node in a process of its own.
+struct KilledNode {
+    process: Child,
+    address: SocketAddr,
+    /// Number of the head after the start.
+    first: u64,
+    /// Last published number of the head.
+    head: Arc<AtomicU64>,
+    reader: JoinHandle<()>,
+}
+
+impl KilledNode {
+    fn start(directory: &Path) -> KilledNode {
+        let mut process = Command::new(std::env::current_exe().unwrap())
+            .args(["sync_kills::killed_node", "--exact", "--ignored", "--nocapture"])
+            .env(DIRECTORY, directory)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let mut value = |name: &str| {
+            let lines = lines.by_ref().map(|line| line.unwrap());
+            lines.filter_map(|line| line.strip_prefix(name).map(str::to_owned)).next().unwrap()
+        };
+        let address = value("address ").parse().unwrap();
+        let first = value("head ").parse().unwrap();
+        let head = Arc::new(AtomicU64::new(first));
+        let published = Arc::clone(&head);
+        let reader = std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                if let Some(number) = line.strip_prefix("head ").and_then(|number| number.parse().ok()) {
+                    published.store(number, Ordering::Relaxed);
+                }
+            }
+        });
+        KilledNode { process, address, first, head, reader }
+    }
+
+    fn peer(&self, chain: &Arc<ServedChain>, behaviour: Behaviour) -> ReferencePeer {
+        ReferencePeer::start(self.address, key(2), key(1).id(), Arc::clone(chain), behaviour)
+    }
+
+    fn head(&self) -> u64 {
+        self.head.load(Ordering::Relaxed)
+    }
+
+    /// Kills the process. Returns the last number that it has published.
+    fn kill(mut self) -> u64 {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+        self.reader.join().unwrap();
+        self.head.load(Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn no_published_head_is_lost_by_kills() {
+    let served = mined("a", BLOCKS);
+    let directory = tempfile::tempdir().unwrap();
+    let mut published = 0;
+    for round in 0..KILLS {
+        let node = KilledNode::start(directory.path());
+        assert!(node.first >= published, "the head went back from {published} to {}", node.first);
+        // Whole blocks fill the queue of the importer, single ones leave gaps.
+        let is_bulk = round % 4 == 0;
+        let peer = node.peer(&served, Behaviour { serves_snap: is_bulk, is_limited: true, ..Behaviour::default() });
+        wait_for("the first answer", PATIENCE, || peer.answers() > 0);
+        let mut random = [0];
+        getrandom::fill(&mut random).unwrap();
+        std::thread::sleep(Duration::from_millis(u64::from(random[0]) * if is_bulk { 1 } else { 2 }));
+        published = node.kill();
+    }
+    let node = KilledNode::start(directory.path());
+    assert!(node.first >= published && published > 0);
+    let _peer = node.peer(&served, Behaviour { serves_snap: true, ..Behaviour::default() });
+    wait_for("the last block", PATIENCE, || node.head() == BLOCKS);
+    assert_eq!(node.kill(), BLOCKS);
+    let chain = open("", Some(directory.path()));
+    assert_eq!(chain.head().hash(), served.best().hash);
+}
