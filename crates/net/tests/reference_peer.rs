@@ -28,6 +28,8 @@ pub(crate) struct Behaviour {
     pub(crate) silent_from: Option<u64>,
     /// Bodies from a height on are those of another block.
     pub(crate) wrong_bodies_from: Option<u64>,
+    /// Closes the connection when it is asked for whole blocks.
+    pub(crate) ends_at_blocks: bool,
     /// Extensions of bodies from a height on have another bloom.
     pub(crate) wrong_extensions_from: Option<u64>,
     /// Answers with headers lack the lowest one.
@@ -243,6 +245,9 @@ fn serve(
                     continue;
                 }
                 let request = RskMessage::decode(frame.payload()).unwrap();
+                if behaviour.ends_at_blocks && matches!(request, RskMessage::SnapBlocksRequest { .. }) {
+                    break;
+                }
                 waiting.extend(chain.answer(&request, behaviour));
             }
             Ok(Some(_)) => {}

@@ -163,3 +163,15 @@ fn a_checkpoint_refuses_the_heavier_chain() {
     let _peer = node.peer(3, &a, Behaviour::default());
     node.reaches(a.best());
 }
+
+#[test]
+fn a_server_that_closes_on_a_request_for_whole_blocks_is_asked_for_bodies() {
+    let served = mined("a", 300);
+    let node = SyncingNode::start(open("", None));
+    let behaviour = Behaviour { serves_snap: true, ends_at_blocks: true, ..Behaviour::default() };
+    let first = node.peer(2, &served, behaviour.clone());
+    wait_for("the end of the connection", PATIENCE, || first.is_closed());
+    drop(first);
+    let _second = node.peer(2, &served, behaviour);
+    node.reaches(served.best());
+}

@@ -6,8 +6,8 @@ use crate::peer::outbox::SendError;
 use rhizome_primitives::{B256, U256};
 use rhizome_wire::rhz::RhzMessage;
 use rhizome_wire::rsk::{BlockIdentifier, RskMessage};
-use rhizome_wire::session::codes;
-use std::collections::HashMap;
+use rhizome_wire::session::{NodeId, codes};
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,9 @@ const DEMOTION: Duration = Duration::from_secs(600);
 
 /// The same if the peer claims another best block afterwards.
 const SECOND_CHANCE: Duration = Duration::from_secs(10);
+
+/// Nodes that are not asked for whole blocks any more, at most.
+const MAX_REMEMBERED: usize = 256;
 
 /// Identifies a connection.
 pub(super) type PeerKey = usize;
@@ -158,11 +161,13 @@ pub(super) struct SyncPeers {
     pub(super) all: HashMap<PeerKey, SyncPeer>,
     last_id: u64,
     progress: Arc<SyncProgress>,
+    /// Nodes whose connection ended while whole blocks were asked for: their answer may not fit a frame.
+    without_blocks: VecDeque<NodeId>,
 }
 
 impl SyncPeers {
     pub(super) fn new(progress: Arc<SyncProgress>) -> SyncPeers {
-        SyncPeers { all: HashMap::new(), last_id: 0, progress }
+        SyncPeers { all: HashMap::new(), last_id: 0, progress, without_blocks: VecDeque::new() }
     }
 
     /// Returns the figures of the peers.
@@ -177,12 +182,20 @@ impl SyncPeers {
     }
 
     pub(super) fn add(&mut self, peer: Arc<Peer>) {
-        self.all.insert(key_of(&peer), SyncPeer::new(peer));
+        let mut added = SyncPeer::new(Arc::clone(&peer));
+        added.serves_blocks &= !self.without_blocks.contains(&peer.id);
+        self.all.insert(key_of(&peer), added);
     }
 
     /// Removes a peer and returns its requests.
     pub(super) fn remove(&mut self, key: PeerKey) -> Vec<SyncRequest> {
-        self.all.remove(&key).map(|mut peer| peer.take_all()).unwrap_or_default()
+        let Some(mut peer) = self.all.remove(&key) else { return Vec::new() };
+        let requests = peer.take_all();
+        if requests.iter().any(|request| matches!(request, SyncRequest::Blocks(_))) {
+            self.without_blocks.truncate(MAX_REMEMBERED - 1);
+            self.without_blocks.push_front(peer.peer.id);
+        }
+        requests
     }
 
     pub(super) fn get(&mut self, key: PeerKey) -> Option<&mut SyncPeer> {
