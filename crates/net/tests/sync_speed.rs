@@ -1,9 +1,15 @@
 //! Speed of the synchronization with scripted peers. Takes minutes: `cargo test --release -p rhizome-net speed -- --ignored --nocapture`.
 
 use crate::reference_peer::{Behaviour, ReferencePeer, ServedChain};
-use crate::support::wait_for;
+use crate::scripted_peer::{ScriptedPeer, connect};
+use crate::support::{key, wait_for};
 use crate::sync::{NOW, SyncingNode, mined, open};
 use rhizome_chain::{Chain, PreparedBlock};
+use rhizome_net::Enode;
+use rhizome_primitives::B256;
+use rhizome_wire::rsk::RskMessage;
+use rhizome_wire::session::{Capability, codes};
+use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -73,4 +79,40 @@ fn speed_of_mining_during_a_synchronization() {
         std::thread::sleep(Duration::from_millis(20));
     }
     eprintln!("a block is mined within {longest:?} at block {}", node.chain.head().number());
+}
+
+/// Downloads whole blocks without checking anything: `PEER=enode://... cargo test ... bare_download -- --ignored --nocapture`.
+#[test]
+#[ignore = "needs a live node"]
+fn speed_of_a_bare_download() {
+    let Ok(peer) = std::env::var("PEER") else { return };
+    let peer: Enode = peer.parse().unwrap();
+    let address: SocketAddr = format!("{}:{}", peer.address.host, peer.address.port).parse().unwrap();
+    let capabilities = [Capability::rsk(), Capability { name: "snap".to_owned(), version: 1 }];
+    let genesis: B256 = std::env::var("GENESIS").unwrap().parse().unwrap();
+    let mut client = ScriptedPeer::join_with(connect(address), &key(9), peer.id, &capabilities, genesis.as_slice());
+    let best: u64 = std::env::var("BLOCKS").unwrap().parse().unwrap();
+    let mut numbers = (1..best).step_by(400).map(|first| (first + 400).min(best));
+    let (start, mut waiting, mut bytes) = (Instant::now(), 0, 0);
+    loop {
+        while waiting < 2
+            && let Some(number) = numbers.next()
+        {
+            client.send(codes::RSK, &RskMessage::SnapBlocksRequest { id: number, number }.encode());
+            waiting += 1;
+        }
+        if waiting == 0 {
+            break;
+        }
+        let frame = client.receive().unwrap();
+        if frame.code == codes::PING {
+            client.send(codes::PONG, &[0xc0]);
+        } else if frame.code == codes::RSK
+            && matches!(RskMessage::decode(frame.payload()), Ok(RskMessage::SnapBlocksResponse { .. }))
+        {
+            bytes += frame.payload().len();
+            waiting -= 1;
+        }
+    }
+    eprintln!("{best} blocks, {bytes} bytes in {:?}", start.elapsed());
 }
