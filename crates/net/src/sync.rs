@@ -2,8 +2,8 @@
 //! (docs/spec/p2p-additions.md, B and C).
 //!
 //! One task owns the state and sends the requests (`task`). Headers are downloaded in rounds (`header_download`), bodies into a
-//! window ahead of the importer (`body_download`, `window`). Decoding and verification run on rayon (`verify`), the import
-//! on a separate thread (`importing`). A failure of this node stops the synchronization and punishes no peer.
+//! window ahead of the importer (`body_download`, `window`). Decoding and verification run on separate threads of low
+//! priority (`verify`, `work_threads`), the import on another one (`importing`). A failure of this node stops the synchronization and punishes no peer.
 
 mod body_download;
 mod header_download;
@@ -14,6 +14,7 @@ mod round;
 mod task;
 mod verify;
 mod window;
+mod work_threads;
 
 pub(crate) use progress::SyncProgress;
 pub use progress::{SyncLoad, SyncStatus};
@@ -28,6 +29,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use task::SyncTask;
 use tokio::sync::mpsc::{Receiver, unbounded_channel};
+use verify::SyncWorks;
 
 /// Prepares the synchronization. Returns its task, and the thread that ends after the task.
 pub(crate) fn synchronize(
@@ -38,7 +40,8 @@ pub(crate) fn synchronize(
 ) -> std::io::Result<(impl Future<Output = ()> + Send + 'static, JoinHandle<()>)> {
     // Bounded by the requests that wait and by the window.
     let (works, done) = unbounded_channel();
+    let threads = work_threads::start().map_err(std::io::Error::other)?;
     let (importer, thread) = BlockImporter::start(Arc::clone(&chain), works.clone())?;
-    let task = SyncTask::new(shared, chain, works, progress, importer);
+    let task = SyncTask::new(shared, chain, SyncWorks { threads, done: works }, progress, importer);
     Ok((task.run(events, done), thread))
 }

@@ -37,7 +37,7 @@ fn killed_node() {
     }
 }
 
-/// A node in a process of its own.
+/// A node in a separate process.
 struct KilledNode {
     process: Child,
     address: SocketAddr,

@@ -92,7 +92,7 @@ impl SyncTask {
         let header = |block: &BlockIdentifier| Some((*block, self.window.requested(block, key)?));
         let headers: Vec<RequestedHeader> = request.blocks().iter().filter_map(header).collect();
         if !headers.is_empty() {
-            verify_blocks(Arc::clone(&self.chain), self.works.clone(), key, message, headers);
+            verify_blocks(Arc::clone(&self.chain), &self.works, key, message, headers);
         }
     }
 

@@ -208,8 +208,8 @@ impl SyncTask {
             self.sources.insert(last.0, Arc::clone(&peer.peer));
         }
         let may_tie = run.positions().last().is_some_and(|(number, _)| number >= round.target.number);
-        let (chain, works, id) = (Arc::clone(&self.chain), self.works.clone(), round.id);
-        append_headers(chain, works, (id, key), base, candidate, run, may_tie);
+        let (chain, id) = (Arc::clone(&self.chain), round.id);
+        append_headers(chain, &self.works, (id, key), base, candidate, run, may_tie);
     }
 
     pub(super) fn headers_appended(&mut self, round: u64, key: PeerKey, result: Result<AppendedHeaders, AppendError>) {

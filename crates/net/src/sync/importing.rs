@@ -1,6 +1,7 @@
 //! The thread that feeds downloaded blocks to the importer, in order.
 
 use super::task::SyncWork;
+use super::work_threads::lower_priority;
 use rhizome_chain::{Chain, ImportOutcome, PreparedBlock};
 use rhizome_wire::rsk::BlockIdentifier;
 use std::iter;
@@ -68,6 +69,8 @@ impl Drop for BlockImporter {
 
 fn import(chain: &Chain, blocks: &Receiver<DownloadedBlock>, reports: &UnboundedSender<SyncWork>, current: &AtomicU64) {
     // After a block that was not imported the rest of its generation is dropped.
+    // The threads that prepare the blocks inherit it.
+    lower_priority();
     let mut broken = None;
     while let Ok(first) = blocks.recv() {
         let generation = first.generation;

@@ -161,7 +161,7 @@ pub(super) struct SyncPeers {
     pub(super) all: HashMap<PeerKey, SyncPeer>,
     last_id: u64,
     progress: Arc<SyncProgress>,
-    /// Nodes whose connection ended while whole blocks were asked for: their answer may not fit a frame.
+    /// Nodes whose connection ended while whole blocks were asked for: their answer might not fit a frame.
     without_blocks: VecDeque<NodeId>,
 }
 

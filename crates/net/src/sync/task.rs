@@ -5,7 +5,7 @@ use super::importing::BlockImporter;
 use super::peers::{PeerClaim, PeerKey, SyncPeers, SyncRequest, key_of};
 use super::progress::{SyncLoad, SyncProgress};
 use super::round::HeaderRound;
-use super::verify::{AnswerFault, AppendError, AppendedHeaders, DeliveredBlock};
+use super::verify::{AnswerFault, AppendError, AppendedHeaders, DeliveredBlock, SyncWorks};
 use super::window::BodyWindow;
 use crate::network_state::NetworkState;
 use crate::peer::Peer;
@@ -17,7 +17,7 @@ use rhizome_wire::rsk::{BlockIdentifier, RskMessage, RskMessageError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::mpsc::{Receiver, UnboundedReceiver, UnboundedSender};
+use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
 
 /// Time between two looks for silent peers and used-up budgets.
 const TICK: Duration = Duration::from_millis(50);
@@ -48,7 +48,7 @@ pub(super) enum SyncWork {
 pub(super) struct SyncTask {
     pub(super) shared: Arc<NetworkState>,
     pub(super) chain: Arc<Chain>,
-    pub(super) works: UnboundedSender<SyncWork>,
+    pub(super) works: SyncWorks,
     pub(super) progress: Arc<SyncProgress>,
     pub(super) importer: BlockImporter,
     pub(super) peers: SyncPeers,
@@ -68,7 +68,7 @@ impl SyncTask {
     pub(super) fn new(
         shared: Arc<NetworkState>,
         chain: Arc<Chain>,
-        works: UnboundedSender<SyncWork>,
+        works: SyncWorks,
         progress: Arc<SyncProgress>,
         importer: BlockImporter,
     ) -> SyncTask {
@@ -162,8 +162,7 @@ impl SyncTask {
                 self.skeleton_arrived(key, start, skeleton);
             }
             (SyncRequest::Headers { end, count }, RskMessage::BlockHeadersResponse { .. }) => {
-                let (chain, works) = (Arc::clone(&self.chain), self.works.clone());
-                super::verify::verify_headers(chain, works, key, message, end, count);
+                super::verify::verify_headers(Arc::clone(&self.chain), &self.works, key, message, end, count);
             }
             (request @ SyncRequest::Bodies(_), RskMessage::BodyResponse { .. })
             | (request @ SyncRequest::Blocks(_), RskMessage::SnapBlocksResponse { .. }) => {

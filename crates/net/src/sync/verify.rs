@@ -1,8 +1,9 @@
-//! Work of the synchronization that takes more than a millisecond. It runs on rayon, never on the threads of the network.
+//! Work of the synchronization that takes more than a millisecond. It never runs on the threads of the network.
 
 use super::peers::PeerKey;
 use super::task::SyncWork;
 use crate::peer::events::{MessageKind, PeerMessage};
+use rayon::ThreadPool;
 use rayon::prelude::*;
 use rhizome_chain::{BlockDecodeError, Chain, ChainError, ChainedHeader, HeaderFault, HeaderRun, PreparedBlock};
 use rhizome_primitives::{B256, DecodeError, ExtensionError, Header};
@@ -11,6 +12,19 @@ use rhizome_wire::rsk::{BlockIdentifier, EncodedBlock, EncodedBody, RskMessage, 
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
+
+/// Threads for work, and the channel of the results.
+pub(super) struct SyncWorks {
+    pub(super) threads: ThreadPool,
+    pub(super) done: UnboundedSender<SyncWork>,
+}
+
+impl SyncWorks {
+    fn start(&self, work: impl FnOnce(UnboundedSender<SyncWork>) + Send + 'static) {
+        let done = self.done.clone();
+        self.threads.spawn(move || work(done));
+    }
+}
 
 /// Fault of an answer.
 #[derive(Debug, thiserror::Error)]
@@ -68,16 +82,16 @@ pub(super) enum AppendError {
 /// Decodes and verifies the headers of an answer.
 pub(super) fn verify_headers(
     chain: Arc<Chain>,
-    works: UnboundedSender<SyncWork>,
+    works: &SyncWorks,
     key: PeerKey,
     message: PeerMessage,
     end: BlockIdentifier,
     count: u32,
 ) {
-    rayon::spawn(move || {
+    works.start(move |done| {
         let result = header_run(&chain, &message, &end, count);
         // Fails only while the network stops.
-        let _ = works.send(SyncWork::Headers { key, end, result });
+        let _ = done.send(SyncWork::Headers { key, end, result });
     });
 }
 
@@ -106,16 +120,16 @@ fn header_run(
 /// chunk; a branch of the same weight is taken, because uncles may decide.
 pub(super) fn append_headers(
     chain: Arc<Chain>,
-    works: UnboundedSender<SyncWork>,
+    works: &SyncWorks,
     (round, key): (u64, PeerKey),
     base: Arc<ChainedHeader>,
     candidate: Vec<Arc<ChainedHeader>>,
     run: HeaderRun,
     may_tie: bool,
 ) {
-    rayon::spawn(move || {
+    works.start(move |done| {
         let result = append(&chain, base, candidate, run, may_tie);
-        let _ = works.send(SyncWork::Appended { round, key, result });
+        let _ = done.send(SyncWork::Appended { round, key, result });
     });
 }
 
@@ -154,15 +168,15 @@ fn append(
 /// Joins the bodies of an answer with their headers, or decodes whole blocks.
 pub(super) fn verify_blocks(
     chain: Arc<Chain>,
-    works: UnboundedSender<SyncWork>,
+    works: &SyncWorks,
     key: PeerKey,
     message: PeerMessage,
     blocks: Vec<RequestedHeader>,
 ) {
-    rayon::spawn(move || {
+    works.start(move |done| {
         let identifiers: Vec<BlockIdentifier> = blocks.iter().map(|(identifier, _)| *identifier).collect();
         let result = delivered(&chain, &message, blocks);
-        let _ = works.send(SyncWork::Blocks { key, identifiers, result });
+        let _ = done.send(SyncWork::Blocks { key, identifiers, result });
     });
 }
 

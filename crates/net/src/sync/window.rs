@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 /// Maximum number of blocks ahead of the importer (docs/spec/p2p-additions.md, C.4).
 const MAX_BLOCKS: usize = 2_048;
-/// Maximum size in bytes of these blocks.
-const MAX_BYTES: usize = 128 << 20;
+/// Encoded size of these blocks, in bytes, above which only the next ones are asked for. Decoded ones take up to five times as much.
+const MAX_BYTES: usize = 24 << 20;
+/// Blocks that are asked for above the size, if the importer has fewer to do: the others wait for them.
+const NEXT_BLOCKS: u64 = 64;
 
 /// Blocks of the best header chain from the first block that the importer does not have.
 #[derive(Default)]
@@ -57,7 +59,7 @@ struct ImportingBlock {
 impl BodyWindow {
     /// Returns the number of the next header to add; `None` while the window is full. `first` is that of an empty window.
     pub(super) fn next_number(&self, first: u64) -> Option<u64> {
-        if self.blocks.len() + self.importing.len() >= MAX_BLOCKS || self.bytes >= MAX_BYTES {
+        if self.blocks.len() + self.importing.len() >= MAX_BLOCKS {
             return None;
         }
         let last = self.blocks.back().map(|block| block.header.header.number);
@@ -73,6 +75,12 @@ impl BodyWindow {
 
     /// Returns missing blocks up to a height that a peer has not refused, lowest first.
     pub(super) fn missing(&self, key: PeerKey, up_to: u64) -> impl Iterator<Item = BlockIdentifier> + '_ {
+        let first = self.blocks.front().map_or(0, |first| first.header.header.number);
+        let up_to = match self.bytes >= MAX_BYTES {
+            true if self.importing.len() as u64 >= NEXT_BLOCKS => 0,
+            true => up_to.min(first + NEXT_BLOCKS),
+            false => up_to,
+        };
         let blocks = self.missing.range(..=up_to).filter_map(|&number| self.block(number));
         blocks.filter(move |block| !block.refused.contains(&key)).map(WindowBlock::identifier)
     }
