@@ -48,13 +48,13 @@ export class Endpoint {
     const { native } = parts.context
     const isForDevelopment = isDevelopment(config)
     const entries = entriesFor(config.modules, isForDevelopment, address)
-    let document: string | undefined
+    let document: Buffer | undefined
     const context: Context = {
       ...parts.context,
       modules: servedModules(config.modules, isForDevelopment, address),
       // Cached: creating it takes 20 ms.
       discover: () => {
-        document ??= JSON.stringify(openRpcDocument(entries, version, settings.dispatch.presumesBlock))
+        document ??= Buffer.from(JSON.stringify(openRpcDocument(entries, version, settings.dispatch.presumesBlock)))
         return document
       },
     }

@@ -1,4 +1,4 @@
-//! Promises of JavaScript that a Rust thread settles.
+//! Promises of commands, such as imports, that a separate thread settles. Answers of the pool: `answer_queue.rs`.
 
 use crate::reply::{Reply, refusal};
 use napi::bindgen_prelude::Object;

@@ -2,7 +2,7 @@
 
 use crate::executors::{inline_or_pooled, pooled};
 use crate::reply::{Reply, size};
-use crate::sending;
+use crate::sending::{self, USUAL_TRANSACTION};
 use crate::text::Text;
 use napi::bindgen_prelude::{Either, Object};
 use napi::{Env, Result};
@@ -18,9 +18,6 @@ const MAX_INLINE_CALL_BYTES: usize = 8 * 1024;
 
 /// Initial capacity for a call object or filter, in bytes of JSON: enough for a call with two arguments.
 const USUAL_CALL: usize = 320;
-
-/// Initial capacity for a signed transaction, in hex digits.
-const USUAL_TRANSACTION: usize = 512;
 
 /// Maximum number of storage slots that an inline call proves.
 const MAX_INLINE_SLOTS: usize = 8;
@@ -145,7 +142,7 @@ pub fn eth_send_raw_transaction(
     deadline_ms: i64,
     token: i64,
 ) -> Result<Object<'_>> {
-    sending::send(env, data.into(), deadline_ms, token)
+    sending::send(env, data, deadline_ms, token)
 }
 
 /// Answers `eth_sendTransaction`.

@@ -3,7 +3,7 @@
 //! Inline calls bring, in interleaved pairs (`npm run bench -- --without inline-calls`): processor time x 0.73 for `eth_call`
 //! of `balanceOf`, x 0.68 for `eth_estimateGas`, x 0.63 for `eth_getLogs` of one block, x 0.67 for `eth_getProof`.
 
-use crate::deferred;
+use crate::answer_queue;
 use crate::optimizations::optimizations;
 use crate::owner;
 use crate::pool::{JobOutcome, Pool};
@@ -95,7 +95,7 @@ fn queued<'e>(
     token: i64,
     ask: impl FnOnce(&Node, &ExecutionLimit) -> Answer + Send + 'static,
 ) -> Result<Object<'e>> {
-    let (reply, promise) = deferred::promise(env)?;
+    let (reply, promise) = answer_queue::promise(env)?;
     let limit = execution_limit(running, deadline_ms, token);
     let (node, tokens) = (Arc::clone(&running.node), Arc::clone(&running.tokens));
     let job = move |outcome| {
@@ -105,7 +105,7 @@ fn queued<'e>(
         };
         drop(node);
         tokens.settle(token);
-        deferred::settle(reply, answer);
+        reply.settle(answer);
     };
     pool.submit(owner::current(), Box::new(job));
     Ok(promise)

@@ -9,6 +9,7 @@
 //! Start with `executors`, then `eth` and `node`.
 
 pub mod admin;
+pub mod answer_queue;
 pub mod blocks;
 pub mod body;
 mod cancellation;
@@ -22,6 +23,7 @@ pub mod execution;
 mod executors;
 pub mod feed;
 pub mod hardhat;
+pub mod large_body;
 mod miner;
 pub mod mnr;
 pub mod net;

@@ -3,10 +3,13 @@
 use napi::bindgen_prelude::{Buffer, ToNapiValue};
 use napi::{Error, Result, Status, sys};
 use rhizome_answers::{ErrorCode, RpcError};
-use std::ffi::c_char;
+use std::ptr::null_mut;
 
-/// Longer texts become a `Buffer`, which takes over the memory instead of copying it.
-const LONGEST_STRING: usize = 64 * 1024;
+/// Longer texts become a `Buffer`: its bytes are outside of the heap, where garbage collections would move them.
+const LONGEST_STRING: usize = 8 * 1024;
+/// Longer texts are not copied. The memory of others is freed by a thread of the engine, and not by the thread of JavaScript, on
+/// which many finalizers would run in one step.
+const LONGEST_COPY: usize = 256 * 1024;
 
 /// Finished JSON text. In JavaScript a string, or a `Buffer` if it is longer than [`LONGEST_STRING`].
 pub struct Reply(pub(crate) Vec<u8>);
@@ -15,21 +18,26 @@ impl ToNapiValue for Reply {
     #[expect(unsafe_code, reason = "the trait hands over a raw environment")]
     unsafe fn to_napi_value(env: sys::napi_env, reply: Self) -> Result<sys::napi_value> {
         let Self(text) = reply;
-        if text.len() > LONGEST_STRING {
+        if text.len() > LONGEST_COPY {
             // Safety: the environment is that of the caller.
             return unsafe { Buffer::to_napi_value(env, Buffer::from(text)) };
         }
-        let create = match text.is_ascii() {
-            // One byte per character on both sides: a plain copy.
-            true => sys::napi_create_string_latin1,
-            false => sys::napi_create_string_utf8,
+        let mut value = null_mut();
+        // Safety: the environment is that of the caller. Pointer and length belong to a vector that lives until the end of this
+        // function; the engine copies.
+        let status = unsafe {
+            if text.len() > LONGEST_STRING {
+                sys::napi_create_buffer_copy(env, text.len(), text.as_ptr().cast(), null_mut(), &mut value)
+            } else if text.is_ascii() {
+                // One byte per character on both sides: a plain copy.
+                sys::napi_create_string_latin1(env, text.as_ptr().cast(), text.len() as isize, &mut value)
+            } else {
+                sys::napi_create_string_utf8(env, text.as_ptr().cast(), text.len() as isize, &mut value)
+            }
         };
-        let mut value = std::ptr::null_mut();
-        // Safety: pointer and length belong to a vector that lives until the end of this function; V8 copies.
-        let status = unsafe { create(env, text.as_ptr().cast::<c_char>(), text.len() as isize, &mut value) };
         match Status::from(status) {
             Status::Ok => Ok(value),
-            failed => Err(Error::new(failed, "the answer could not become a string")),
+            failed => Err(Error::new(failed, "the answer could not become a value")),
         }
     }
 }

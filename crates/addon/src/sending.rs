@@ -3,14 +3,15 @@
 //! Brings, in interleaved pairs (`npm run bench -- --without batched-recovery`, AMD EPYC with AVX-512): processor time x 0.65
 //! for `eth_sendRawTransaction`.
 
+use crate::answer_queue::{self, PendingAnswer};
 use crate::cancellation::CancellationTokens;
-use crate::deferred::{self, DeferredReply};
 use crate::executors::{self, ExecutionLimit, guarded};
 use crate::optimizations::optimizations;
 use crate::owner;
 use crate::pool::JobOutcome;
 use crate::process;
 use crate::reply::refusal;
+use crate::text::Text;
 use napi::bindgen_prelude::Object;
 use napi::{Env, Result};
 use parking_lot::Mutex;
@@ -21,6 +22,8 @@ use std::sync::Arc;
 
 /// Transactions that one job takes: 8 senders are recovered at little more than the cost of one.
 const BATCH: usize = 8;
+/// Initial capacity for a signed transaction, in hex digits.
+pub(crate) const USUAL_TRANSACTION: usize = 512;
 
 /// Transactions that no job has taken.
 #[derive(Default)]
@@ -35,17 +38,17 @@ struct SendLine {
 }
 
 struct SentTransaction {
-    raw: String,
+    raw: Text<USUAL_TRANSACTION>,
     token: i64,
     limit: ExecutionLimit,
-    reply: DeferredReply,
+    reply: PendingAnswer,
 }
 
 /// Admits a transaction, in hex, in the pool, within `deadline_ms` from now (0: no limit), unless `token` is cancelled
 /// before.
-pub(crate) fn send(env: &Env, raw: String, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
+pub(crate) fn send(env: &Env, raw: Text<USUAL_TRANSACTION>, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
     let running = process::running().map_err(refusal)?;
-    let (reply, promise) = deferred::promise(env)?;
+    let (reply, promise) = answer_queue::promise(env)?;
     let limit = executors::execution_limit(&running, deadline_ms, token);
     if running.send_queue.add(SentTransaction { raw, token, limit, reply }) {
         let (node, tokens) = (Arc::clone(&running.node), Arc::clone(&running.tokens));
@@ -93,7 +96,7 @@ impl SendQueue {
             let count = line.waiting.len().min(batch());
             line.waiting.drain(..count).collect()
         };
-        let raws = taken.iter().map(|transaction| transaction.raw.as_str());
+        let raws = taken.iter().map(|transaction| &*transaction.raw);
         match guarded(|| Ok(send_raw_transaction::read_all(node, raws))) {
             Ok(transactions) => {
                 for (sent, transaction) in taken.into_iter().zip(transactions) {
@@ -109,6 +112,6 @@ impl SendQueue {
 impl SentTransaction {
     fn settle(self, tokens: &CancellationTokens, answer: Answer) {
         tokens.settle(self.token);
-        deferred::settle(self.reply, answer);
+        self.reply.settle(answer);
     }
 }

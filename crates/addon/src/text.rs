@@ -1,7 +1,7 @@
 //! Texts from JavaScript. Short texts are read in one call without an allocation, large ones are buffers of bytes or parts
 //! of a large body.
 
-use crate::body::{BodyPart, BodyText};
+use crate::large_body::{BodyPart, BodyText};
 use napi::bindgen_prelude::{External, FromNapiRef, FromNapiValue, Uint8Array};
 use napi::{Error, Result, Status, sys};
 use std::ffi::c_char;

@@ -1,5 +1,6 @@
 import type { FilterPort } from '../filters/port.ts'
 import type { Addon } from '../native/bindings.ts'
+import type { Answer } from '../rpc/envelope.ts'
 import { methodsOf } from '../rpc/method.ts'
 import type { SubscriptionPort } from '../subscriptions/publisher.ts'
 
@@ -13,7 +14,7 @@ export interface Context {
   /** Served modules and their versions, as JSON. */
   readonly modules: string
   /** Returns the OpenRPC document of the served methods, as JSON. */
-  discover(): string
+  discover(): Answer
 }
 
 /** Declares a method: its parameters and the function that answers it with finished JSON. */

@@ -103,9 +103,12 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LargeText)
 }
 
-/** Returns the receiver of a signed transaction; null if it cannot be read, so that the request is rejected. */
+/** Returns the receiver of a signed transaction; null if it cannot be read or is too large, so that the request is rejected. */
 export function sentAt(index: number): Contracts {
-  return (params) => [receiverOf(Buffer.from((params[index] as string).slice(2), 'hex'))]
+  return (params) => {
+    const raw = params[index]
+    return [typeof raw === 'string' ? receiverOf(Buffer.from(raw.slice(2), 'hex')) : null]
+  }
 }
 
 /** Returns the fourth element of an RLP list in canonical form. */

@@ -400,6 +400,12 @@ export declare function nodeInfo(): string
 export declare function objectFault(name: string, object: string | object): string | Buffer
 
 /**
+ * Sets the function that is called when answers of this thread wait: it has to call `settleAnswers` until that returns false.
+ * Without it, all answers that are ready are settled in one step. Later calls have no effect.
+ */
+export declare function onAnswers(callback: () => void): void
+
+/**
  * Sets the listener of this worker for changes of the head, in place of an earlier listener. Changes in quick succession
  * cause a single call. Does not keep the worker running.
  */
@@ -495,6 +501,9 @@ export declare function scoReputationSummary(): string | Buffer
 
 /** Answers `sco_unbanAddress`. */
 export declare function scoUnbanAddress(address: string): string | Buffer
+
+/** Settles some of the answers of this thread. Returns false if no further answer waits. */
+export declare function settleAnswers(): boolean
 
 /**
  * Sets the array in which this thread writes the owner of its next request: app (0: none) and connection. Later calls

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { code as codes, RpcError } from '../rpc/errors.ts'
+import { eventLoopBudget } from '../rpc/eventLoopBudget.ts'
 import type { Addon } from './bindings.ts'
 import { AddonMissing } from './error.ts'
 import { builtHere, installed, platformPackage } from './places.ts'
@@ -21,7 +22,17 @@ export function loadAddon(): Addon {
       `The native addon ${path} does not load (${messageOf(error)}). In a checkout run: npm run setup`,
     )
   }
-  return guarded(loaded)
+  const addon = guarded(loaded)
+  settleWithinBudget(addon)
+  return addon
+}
+
+/** Settles the promises of finished executions of this thread, a few at a time within its budget. */
+function settleWithinBudget(addon: Addon): void {
+  const settle = (): void => {
+    if (addon.settleAnswers()) void eventLoopBudget.later('answers', settle)
+  }
+  addon.onAnswers(() => void eventLoopBudget.later('answers', settle))
 }
 
 /** Wraps each exported function to convert its errors. */

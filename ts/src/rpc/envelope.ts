@@ -126,38 +126,32 @@ interface Read {
 }
 
 function readRequest(value: unknown): Read | { id: string | number | null; error: RpcError } {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { id: null, error: faultOf('object') }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { id: null, error: faults.object }
   const { jsonrpc, id, method, params } = value as Record<string, unknown>
   if (id !== undefined && id !== null && typeof id !== 'string' && typeof id !== 'number') {
-    return { id: null, error: faultOf('id') }
+    return { id: null, error: faults.id }
   }
   const known = id ?? null
-  if (jsonrpc !== undefined && jsonrpc !== '2.0') return { id: known, error: faultOf('version') }
-  if (typeof method !== 'string') return { id: known, error: faultOf('method') }
+  if (jsonrpc !== undefined && jsonrpc !== '2.0') return { id: known, error: faults.version }
+  if (typeof method !== 'string') return { id: known, error: faults.method }
   if (Array.isArray(params)) return { id, method, params }
   if (params === undefined || params === null) return { id, method, params: noParams }
-  if (typeof params !== 'object') return { id: known, error: faultOf('params') }
+  if (typeof params !== 'object') return { id: known, error: faults.params }
   return { id, method, params: Object.keys(params).length === 0 ? noParams : undefined }
 }
 
-/** Faults of a request with their hints, in the order of the fault numbers of the core. */
+/** Faults of a request, in the order of the fault numbers of the core. Made once: a batch can have hundreds. */
 const faults = {
   none: undefined,
-  object: undefined,
-  id: 'id: expected a string, a number or null',
-  version: 'jsonrpc: expected "2.0"',
-  method: 'method: expected a string',
-  params: 'params: expected an array',
+  object: invalidRequest(),
+  id: invalidRequest('invalid request', 'id: expected a string, a number or null'),
+  version: invalidRequest('invalid request', 'jsonrpc: expected "2.0"'),
+  method: invalidRequest('invalid request', 'method: expected a string'),
+  params: invalidRequest('invalid request', 'params: expected an array'),
 } as const
 
-function faultOf(fault: keyof typeof faults): RpcError {
-  return invalidRequest('invalid request', faults[fault])
-}
-
 /** Error by fault number of the core; 0: no fault. */
-export const requestFaults: readonly ((() => RpcError) | undefined)[] = Object.keys(faults).map((name) =>
-  name === 'none' ? undefined : () => faultOf(name as keyof typeof faults),
-)
+export const requestFaults: readonly (RpcError | undefined)[] = Object.values(faults)
 
 /** Returns the error for a batch with too many requests. */
 export function batchTooLong(most: number): RpcError {

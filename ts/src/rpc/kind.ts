@@ -38,7 +38,7 @@ export function named<T>(name: string, kind: Kind<T>): Kind<T> {
 /** Converts a value that is too large to be parsed here. Throws RpcError -32602 if the kind has no `readLarge`. */
 export function readLarge<T>(kind: Kind<T>, text: LargeText): T {
   if (kind.readLarge !== undefined) return kind.readLarge(text)
-  const hint = `${kind.name}: expected at most ${maxParsedBytes} bytes, got ${text.bytes.length}`
+  const hint = `${kind.name}: expected at most ${maxParsedBytes} bytes, got ${text.length}`
   throw invalidParams(`Invalid ${kind.name}: too large`, hint)
 }
 

@@ -23,14 +23,21 @@ export function membersOf(text: LargeText): Record<string, unknown> | undefined 
     const nameEnd = endOfText(bytes, at)
     const start = skipSpace(bytes, bytes.indexOf(colon, nameEnd) + 1)
     const end = endOfValue(bytes, start)
-    members[parsed(bytes.subarray(at, nameEnd)) as string] = parsed(bytes.subarray(start, end))
+    members[parsed(bytes, at, nameEnd) as string] = parsed(bytes, start, end)
     at = bytes.indexOf(quote, end)
   }
   return members
 }
 
-function parsed(bytes: Buffer): unknown {
-  return bytes.length > maxParsedBytes / 16 ? new LargeText(() => bytes) : JSON.parse(bytes.toString())
+function parsed(bytes: Buffer, start: number, end: number): unknown {
+  return end - start > maxParsedBytes / 16
+    ? new LargeText(rangesOf(bytes), start, end)
+    : JSON.parse(bytes.toString('utf8', start, end))
+}
+
+function rangesOf(bytes: Buffer): ConstructorParameters<typeof LargeText>[0] {
+  const part = (start: number, end: number): Buffer => bytes.subarray(start, end)
+  return { bytes: part, part, text: (start, end) => bytes.toString('utf8', start, end) }
 }
 
 function endOfValue(bytes: Buffer, start: number): number {

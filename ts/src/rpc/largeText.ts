@@ -1,24 +1,30 @@
+import type { LargeBody } from './largeBody.ts'
+
 /** JSON text of a parameter that is too large to be parsed on a worker. */
 export class LargeText {
-  readonly #read: () => Buffer
+  /** In bytes. */
+  readonly length: number
+  readonly #body: Pick<LargeBody, 'text' | 'bytes' | 'part'>
+  readonly #start: number
+  readonly #end: number
   #bytes: Buffer | undefined
 
-  /** `read` returns the text in UTF-8. It is called on first use: texts that only the core reads are not copied. */
-  constructor(read: () => Buffer) {
-    this.#read = read
+  /** The text is the range from `start` to `end` of a body. It is copied on first use. */
+  constructor(body: Pick<LargeBody, 'text' | 'bytes' | 'part'>, start: number, end: number) {
+    this.#body = body
+    this.#start = start
+    this.#end = end
+    this.length = end - start
   }
 
   get bytes(): Buffer {
-    this.#bytes ??= this.#read()
+    this.#bytes ??= this.#body.bytes(this.#start, this.#end)
     return this.#bytes
   }
 
-  /** Characters between the quotation marks of a string without escapes; undefined for other values. */
-  get content(): Buffer | undefined {
-    const isText = this.bytes[0] === quote && !this.bytes.includes(backslash)
-    return isText ? this.bytes.subarray(1, -1) : undefined
+  /** Content of a string between its quotation marks, for functions of the core, without a copy; undefined for other values. */
+  get content(): object | undefined {
+    const isText = this.#body.text(this.#start, this.#start + 1) === '"'
+    return isText ? this.#body.part(this.#start + 1, this.#end - 1) : undefined
   }
 }
-
-const quote = 0x22
-const backslash = 0x5c

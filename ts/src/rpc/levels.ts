@@ -4,7 +4,7 @@ const maxLevels = 64
 /** Returns whether a text nests deeper than 64 levels, without parsing it. False if it ends inside a level: the parser rejects it. */
 export function isTooDeep(text: string): boolean {
   // Most texts are too short or have too few levels.
-  if (text.length <= 2 * maxLevels || opened(text, '[') + opened(text, '{') <= maxLevels) return false
+  if (text.length <= 2 * maxLevels || !opensMoreThan(maxLevels, text)) return false
   let depth = 0
   let deepest = 0
   for (let at = 0; at < text.length; at++) {
@@ -18,10 +18,16 @@ export function isTooDeep(text: string): boolean {
 
 const [quote, openList, openObject, closeList, closeObject] = [...'"[{]}'].map((one) => one.charCodeAt(0))
 
+/** Returns whether a text has more than `maximum` opening brackets and braces, those in strings included. */
+export function opensMoreThan(maximum: number, text: string): boolean {
+  const lists = count(text, '[', maximum)
+  return lists > maximum || lists + count(text, '{', maximum) > maximum
+}
+
 /** Counts a character; stops above the maximum. */
-function opened(text: string, opening: string): number {
+function count(text: string, character: string, maximum: number): number {
   let count = 0
-  for (let at = text.indexOf(opening); at !== -1 && count <= maxLevels; at = text.indexOf(opening, at + 1)) count++
+  for (let at = text.indexOf(character); at !== -1 && count <= maximum; at = text.indexOf(character, at + 1)) count++
   return count
 }
 

@@ -1,6 +1,5 @@
-// These globals are getters, which cost more than imports.
+// The global of this name is looked up through a getter each time.
 import { Buffer } from 'node:buffer'
-import { performance } from 'node:perf_hooks'
 import { bodyText } from './bodyText.ts'
 
 import type { UsedBytes } from './dispatch.ts'
@@ -8,6 +7,7 @@ import { type Call, type Parsed, parse, type Refused, writeBatch, writeError } f
 import { code, RpcError } from './errors.ts'
 import { eventLoopBudget } from './eventLoopBudget.ts'
 import type { LargeBody } from './largeBody.ts'
+import { opensMoreThan } from './levels.ts'
 import type { Message } from './longAnswer.ts'
 import type { RequestContext } from './requestContext.ts'
 import { readSplit } from './split.ts'
@@ -38,6 +38,8 @@ export interface Answerer {
 const bytesPerUnit = 4096
 /** Maximum size of a light request, in bytes. */
 const lightBytes = 4096
+/** Lists and objects of a body that is parsed on a worker. More of them take longer to parse than to split. */
+const maxOpened = 2000
 const openObject = 0x7b
 
 /** Answers bodies: one request or a batch. */
@@ -80,15 +82,20 @@ export class BodyServer {
     const text = bodyText(body)
     if (text === undefined) return this.#wholeError(new RpcError(code.parseError, 'JSON parse error'))
     const size = body.length <= lightBytes && text.charCodeAt(0) === openObject ? 'light' : 'heavy'
-    return eventLoopBudget.run(size, () => this.#serveText(text, request))
+    // A small body cannot have as many.
+    if (body.length > 2 * maxOpened && opensMoreThan(maxOpened, text)) return this.#serveOutside(body, request)
+    return eventLoopBudget.run(size, () => this.#servePaid(parse(text, this.#settings.maxBatchRequests), request))
   }
 
-  #serveText(text: string, request: RequestContext): Reply | Promise<Reply> {
-    if (text.length <= lightBytes) return this.#servePaid(parse(text, this.#settings.maxBatchRequests), request)
-    const startedMs = performance.now()
-    const parsed = parse(text, this.#settings.maxBatchRequests)
-    eventLoopBudget.spend(performance.now() - startedMs)
-    return this.#servePaid(parsed, request)
+  /** Answers a body that takes long to parse although it is small. */
+  async #serveOutside(body: Buffer, request: RequestContext): Promise<Reply> {
+    const large = this.openLarge()
+    large.add(body)
+    try {
+      return await this.#serveLarge(large, request)
+    } finally {
+      large.close()
+    }
   }
 
   async #serveLarge(body: LargeBody, request: RequestContext): Promise<Reply> {

@@ -33,7 +33,7 @@ function callAt(body: LargeBody, [fault = 0, idStart = 0, idEnd = 0, ...spans]: 
     return { id: 'null', error: invalidRequest('invalid request', `id: expected at most ${maxIdBytes} bytes`) }
   }
   const id = idEnd === 0 ? null : body.text(idStart, idEnd)
-  const error = requestFaults[fault]?.()
+  const error = requestFaults[fault]
   return error === undefined ? new SplitCall(body, id, spans) : { id: id ?? 'null', error }
 }
 
@@ -74,7 +74,7 @@ class SplitCall implements Call {
       const isLarge = parsedBytes + end - start > maxParsedBytes
       if (!isLarge) parsedBytes += end - start
       values[at / 2] = isLarge
-        ? new LargeText(() => this.#body.bytes(start, end))
+        ? new LargeText(this.#body, start, end)
         : (JSON.parse(this.#body.text(start, end)) as unknown)
     }
     return values

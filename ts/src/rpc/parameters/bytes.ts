@@ -1,6 +1,6 @@
-import type { Buffer } from 'node:buffer'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import type { CoreText } from '../envelope.ts'
 import { type Kind, memberText, refuse, refuseLate } from '../kind.ts'
 
 const schema = Type.String({ pattern: '^0x[0-9a-fA-F]*$' })
@@ -42,8 +42,8 @@ export const prefixedBytes: Kind<string> = {
   },
 }
 
-/** Kind of any size: the digits of a large value cross as bytes, and the core checks them. */
-export function ofAnySize(kind: Kind<string>): Kind<string | Buffer> {
+/** Kind of any size: a large value crosses as a part of the body, and the core checks its digits. */
+export function ofAnySize(kind: Kind<string>): Kind<CoreText> {
   return {
     name: kind.name,
     expects: kind.expects,
@@ -51,7 +51,8 @@ export function ofAnySize(kind: Kind<string>): Kind<string | Buffer> {
     read: kind.read,
     readLarge(text) {
       const { content } = text
-      return content === undefined || content.length % 2 !== 0 ? kind.read(null) : content
+      // With its quotation marks.
+      return content === undefined || text.length % 2 !== 0 ? kind.read(null) : content
     },
   }
 }

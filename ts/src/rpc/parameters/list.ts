@@ -18,9 +18,10 @@ export function list<T>(name: string, element: Kind<T>, maximum: number): Kind<T
       }
       return value.map((one, index) => readMember(`${name}[${index}]`, element, one))
     },
-    readLarge({ bytes }) {
+    readLarge(text) {
+      if (text.length > 2 * maxParsedBytes) throw invalidParams(`Invalid ${name}: more than ${maximum} elements.`)
+      const { bytes } = text
       if (bytes[0] !== openList) return refuse(this, `Invalid ${name}: an array is expected.`)
-      if (bytes.length > 2 * maxParsedBytes) throw invalidParams(`Invalid ${name}: more than ${maximum} elements.`)
       // Parsed in two parts, split at a comma: the elements contain none.
       const middle = bytes.indexOf(',', bytes.length / 2)
       const parts = [bytes.subarray(1, middle), bytes.subarray(middle + 1, -1)]

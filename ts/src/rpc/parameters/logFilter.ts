@@ -88,9 +88,9 @@ export function checkKept({ address: addresses, topics }: LogCriteria): void {
 }
 
 /** Parses the text of an installed filter. Throws if it is too large. */
-export function parsedToKeep({ bytes }: LargeText): unknown {
-  if (bytes.length > maxKeptBytes + otherBytes) throw tooLargeToKeep(bytes.length)
-  return JSON.parse(bytes.toString())
+export function parsedToKeep(text: LargeText): unknown {
+  if (text.length > maxKeptBytes + otherBytes) throw tooLargeToKeep(text.length)
+  return JSON.parse(text.bytes.toString())
 }
 
 function tooLargeToKeep(size: number): RpcError {

@@ -28,14 +28,20 @@ export const typedData: Kind<string> = {
   expects: `an object with types, primaryType, domain and message, or its JSON text, of at most ${maxBytes} bytes`,
   schema,
   read(value) {
-    if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) {
-      return refuse(this, 'Invalid typed data')
-    }
-    const text = typeof value === 'string' ? value : JSON.stringify(value)
-    if (Buffer.byteLength(text) > maxBytes) return refuse(this, 'Invalid typed data: too large')
-    return check.Check(jsonIn(text)) ? text : refuse(this, 'Invalid typed data')
+    if (typeof value === 'string') return checked(value, () => jsonIn(value))
+    if (typeof value !== 'object' || value === null) return refuse(this, 'Invalid typed data')
+    return checked(JSON.stringify(value), () => value)
   },
-  readLarge({ bytes }) {
-    return bytes.length > maxBytes ? refuse(this, 'Invalid typed data: too large') : this.read(jsonIn(bytes.toString()))
+  readLarge(text) {
+    if (text.length > maxBytes) return refuse(this, 'Invalid typed data: too large')
+    const json = text.bytes.toString()
+    const value = jsonIn(json)
+    return typeof value === 'string' ? this.read(value) : checked(json, () => value)
   },
+}
+
+/** Returns a JSON text if it is not too large and its value is valid. */
+function checked(text: string, value: () => unknown): string {
+  if (Buffer.byteLength(text) > maxBytes) return refuse(typedData, 'Invalid typed data: too large')
+  return check.Check(value()) ? text : refuse(typedData, 'Invalid typed data')
 }
