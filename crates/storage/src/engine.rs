@@ -20,7 +20,7 @@ use crate::columns::{self, COUNTED_VALUES_KEY, IDENTITY_KEY, LAYOUT_KEY, NODE_VE
 use crate::disk_probe::{PROBE_BYTES, is_disk_full};
 use crate::dropped_blocks::DroppedBlocks;
 use crate::node_files::{NodeFileError, NodeFiles};
-use crate::node_journal::NodeJournal;
+use crate::node_journal::{FlushError, NodeJournal};
 use crate::options::{ChainIdentity, NodeVersions, StoreOptions};
 
 /// Version of the layout of the columns.
@@ -76,15 +76,21 @@ impl Engine {
         let counts_values =
             counted.map_err(|source| StorageError::Engine { operation: "read the identity", source })?.is_some();
         let nodes = dir.join(DATABASE_FOLDER).join(NODES_FOLDER);
-        let files = NodeFiles::open(&db, nodes, *is_temporary).map_err(|error| match error {
+        let file_error = |error| match error {
             NodeFileError::Engine(source) => {
                 StorageError::Engine { operation: "read the row of the node files", source }
             }
             NodeFileError::File(source) => StorageError::from_file_error(dir, source),
-        })?;
+        };
+        let files = NodeFiles::open(&db, nodes, *is_temporary).map_err(file_error)?;
         let journal = Arc::new(NodeJournal::new(options.write_buffer_bytes / JOURNAL_SHARE));
         let engine = Self { journal, files: Arc::new(files), db, counts_values };
         engine.restore_journal()?;
+        // A merge that was stopped continues.
+        engine.journal.poll_tasks(&engine.files).map_err(|error| match error {
+            FlushError::Files(error) => file_error(error),
+            FlushError::Thread(source) => StorageError::Thread { source },
+        })?;
         Ok(engine)
     }
 

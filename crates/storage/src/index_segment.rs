@@ -8,7 +8,7 @@
 //! Measured: see the head of `node_files.rs`.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::positioned::PositionedFile;
@@ -68,38 +68,6 @@ pub(crate) struct IndexSegment {
 }
 
 impl IndexSegment {
-    /// Writes a segment of `count` entries, which `entries` yields in order.
-    pub(crate) fn write(
-        path: PathBuf,
-        count: u64,
-        entries: impl Iterator<Item = io::Result<IndexEntry>>,
-        is_synced: bool,
-    ) -> io::Result<Self> {
-        let file = File::options().create(true).truncate(true).read(true).write(true).open(&path)?;
-        let mut output = BufWriter::with_capacity(BUFFER_BYTES, &file);
-        let shift = group_shift(count);
-        let mut starts: Vec<u64> = Vec::new();
-        let mut written = 0;
-        for entry in entries {
-            let entry = entry?;
-            while starts.len() as u64 <= entry.prefix() >> shift {
-                starts.push(written);
-            }
-            output.write_all(&entry.0.to_be_bytes())?;
-            written += 1;
-        }
-        starts.resize(groups(count) + 1, written);
-        for start in starts {
-            output.write_all(&start.to_be_bytes())?;
-        }
-        output.flush()?;
-        drop(output);
-        if is_synced {
-            file.sync_data()?;
-        }
-        Ok(Self { file, path, count })
-    }
-
     /// Opens a segment of `count` entries.
     pub(crate) fn open(path: PathBuf, count: u64) -> io::Result<Self> {
         let file = File::open(&path)?;
@@ -148,22 +116,134 @@ impl IndexSegment {
         Ok(rest.iter().map(entry).take_while(|entry| entry.prefix() == prefix).collect())
     }
 
-    /// Iterates over all entries in order.
-    fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<IndexEntry>> + use<>> {
-        let mut input = BufReader::with_capacity(BUFFER_BYTES, File::open(&self.path)?);
-        Ok((0..self.count).map(move |_| {
-            let mut bytes = [0; ENTRY_BYTES];
-            input.read_exact(&mut bytes)?;
-            Ok(IndexEntry(u128::from_be_bytes(bytes)))
-        }))
+    /// Returns the number of entries up to `last`, inclusive.
+    fn count_up_to(&self, last: IndexEntry) -> io::Result<u64> {
+        let (mut below, mut above) = (0, self.count);
+        while below < above {
+            let middle = below.midpoint(above);
+            if self.entry(middle)? <= last { below = middle + 1 } else { above = middle }
+        }
+        Ok(below)
+    }
+
+    fn entry(&self, index: u64) -> io::Result<IndexEntry> {
+        let mut bytes = [0; ENTRY_BYTES];
+        self.file.read_exact_at(&mut bytes, index.saturating_mul(ENTRY_BYTES as u64))?;
+        Ok(IndexEntry(u128::from_be_bytes(bytes)))
+    }
+
+    /// Iterates over the entries in order, without the first `skipped` ones.
+    fn entries(&self, skipped: u64) -> io::Result<impl Iterator<Item = io::Result<IndexEntry>> + use<>> {
+        let mut file = File::open(&self.path)?;
+        file.seek(SeekFrom::Start(skipped.saturating_mul(ENTRY_BYTES as u64)))?;
+        let mut input = BufReader::with_capacity(BUFFER_BYTES, file);
+        Ok((skipped..self.count).map(move |_| read_entry(&mut input)))
     }
 }
 
-/// Iterates over the entries of several segments in order.
+/// A segment that is being written. Its entries arrive in order.
+pub(crate) struct UnfinishedSegment {
+    file: BufWriter<File>,
+    path: PathBuf,
+    /// Number of entries that it will have.
+    count: u64,
+    /// Number of entries before each group, up to the group of the last entry.
+    starts: Vec<u64>,
+    written: u64,
+    last: Option<IndexEntry>,
+}
+
+impl UnfinishedSegment {
+    /// Creates a segment that will have `count` entries.
+    pub(crate) fn create(path: PathBuf, count: u64) -> io::Result<Self> {
+        let file = File::options().create(true).truncate(true).read(true).write(true).open(&path)?;
+        let file = BufWriter::with_capacity(BUFFER_BYTES, file);
+        Ok(Self { file, path, count, starts: Vec::new(), written: 0, last: None })
+    }
+
+    /// Opens a segment that was stopped. `None` unless its entries are the first ones of a merge of `parts`.
+    pub(crate) fn resume(path: PathBuf, count: u64, parts: &[&IndexSegment]) -> io::Result<Option<Self>> {
+        let file = File::options().read(true).write(true).open(&path)?;
+        let written = file.metadata()?.len() / ENTRY_BYTES as u64;
+        let mut input = BufReader::with_capacity(BUFFER_BYTES, file.try_clone()?);
+        let file = BufWriter::with_capacity(BUFFER_BYTES, file);
+        let mut segment = Self { file, path, count, starts: Vec::new(), written: 0, last: None };
+        for _ in 0..written {
+            let entry = read_entry(&mut input)?;
+            if segment.last.is_some_and(|last| last >= entry) {
+                return Ok(None);
+            }
+            segment.note(entry);
+        }
+        segment.file.seek(SeekFrom::Start(written.saturating_mul(ENTRY_BYTES as u64)))?;
+        let begins_merge = segment.last.map_or(Ok(true), |last| begins_merge(parts, last, written))?;
+        Ok(begins_merge.then_some(segment))
+    }
+
+    /// Returns the last entry.
+    pub(crate) fn last(&self) -> Option<IndexEntry> {
+        self.last
+    }
+
+    pub(crate) fn push(&mut self, entry: IndexEntry) -> io::Result<()> {
+        self.note(entry);
+        self.file.write_all(&entry.0.to_be_bytes())
+    }
+
+    fn note(&mut self, entry: IndexEntry) {
+        let shift = group_shift(self.count);
+        while self.starts.len() as u64 <= entry.prefix() >> shift {
+            self.starts.push(self.written);
+        }
+        self.written += 1;
+        self.last = Some(entry);
+    }
+
+    /// Writes the entries so far to the disk, to be resumed. Returns the path.
+    pub(crate) fn stop(mut self) -> io::Result<PathBuf> {
+        self.file.flush()?;
+        self.file.get_ref().sync_data()?;
+        Ok(self.path)
+    }
+
+    /// Completes the segment.
+    pub(crate) fn finish(mut self, is_synced: bool) -> io::Result<IndexSegment> {
+        self.starts.resize(groups(self.count) + 1, self.written);
+        for start in &self.starts {
+            self.file.write_all(&start.to_be_bytes())?;
+        }
+        let file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
+        if is_synced {
+            file.sync_data()?;
+        }
+        Ok(IndexSegment { file, path: self.path, count: self.count })
+    }
+}
+
+/// Returns true if `written` entries of `parts` are not above `last`, which is one of them.
+fn begins_merge(parts: &[&IndexSegment], last: IndexEntry, written: u64) -> io::Result<bool> {
+    let (mut count, mut has_last) = (0, false);
+    for part in parts {
+        let part_count = part.count_up_to(last)?;
+        count += part_count;
+        has_last |= part_count > 0 && part.entry(part_count - 1)? == last;
+    }
+    Ok(has_last && count == written)
+}
+
+fn read_entry(input: &mut impl Read) -> io::Result<IndexEntry> {
+    let mut bytes = [0; ENTRY_BYTES];
+    input.read_exact(&mut bytes)?;
+    Ok(IndexEntry(u128::from_be_bytes(bytes)))
+}
+
+/// Iterates over the entries of several segments behind `last` in order.
 pub(crate) fn merge_entries(
     segments: &[&IndexSegment],
+    last: Option<IndexEntry>,
 ) -> io::Result<impl Iterator<Item = io::Result<IndexEntry>> + use<>> {
-    let mut segments: Vec<_> = segments.iter().map(|segment| segment.entries()).collect::<io::Result<_>>()?;
+    let entries = |segment: &&IndexSegment| segment.entries(last.map_or(Ok(0), |last| segment.count_up_to(last))?);
+    let mut segments: Vec<_> = segments.iter().map(entries).collect::<io::Result<_>>()?;
     let mut heads: Vec<Option<IndexEntry>> =
         segments.iter_mut().map(|segment| segment.next().transpose()).collect::<io::Result<_>>()?;
     Ok(std::iter::from_fn(move || {
@@ -210,7 +290,13 @@ mod tests {
     fn segment(path: PathBuf, numbers: impl Iterator<Item = u64>) -> IndexSegment {
         let mut entries: Vec<IndexEntry> = numbers.map(entry).collect();
         entries.sort_unstable();
-        IndexSegment::write(path, entries.len() as u64, entries.into_iter().map(Ok), false).unwrap()
+        written(path, entries.len() as u64, entries.into_iter())
+    }
+
+    fn written(path: PathBuf, count: u64, mut entries: impl Iterator<Item = IndexEntry>) -> IndexSegment {
+        let mut segment = UnfinishedSegment::create(path, count).unwrap();
+        entries.try_for_each(|entry| segment.push(entry)).unwrap();
+        segment.finish(false).unwrap()
     }
 
     #[test]
@@ -249,8 +335,7 @@ mod tests {
         let location = |offset| NodeLocation { file: 0, offset, length: 1 };
         // All in one group of thousands of entries.
         let entries: Vec<IndexEntry> = (0..5000).map(|offset| IndexEntry::new(&[9; 32], location(offset))).collect();
-        let index =
-            IndexSegment::write(dir.path().join("segment"), 5000, entries.iter().copied().map(Ok), false).unwrap();
+        let index = written(dir.path().join("segment"), 5000, entries.iter().copied());
         assert_eq!(index.find(&[9; 32]).unwrap(), entries);
         assert_eq!(index.find(&[8; 32]).unwrap(), []);
         assert_eq!(index.find(&[10; 32]).unwrap(), []);
@@ -265,10 +350,32 @@ mod tests {
             .map(|(at, numbers)| segment(dir.path().join(at.to_string()), numbers))
             .collect();
         let entries: Vec<IndexEntry> =
-            merge_entries(&segments.iter().collect::<Vec<_>>()).unwrap().map(Result::unwrap).collect();
+            merge_entries(&segments.iter().collect::<Vec<_>>(), None).unwrap().map(Result::unwrap).collect();
         let mut expected: Vec<IndexEntry> = (0..10).chain(5..700).chain(10..3000).map(entry).collect();
         expected.sort_unstable();
         assert_eq!(entries, expected);
+    }
+
+    #[test]
+    fn a_stopped_merge_is_resumed() {
+        let dir = tempfile::tempdir().unwrap();
+        let parts = [segment(dir.path().join("one"), 0..2000), segment(dir.path().join("other"), 2000..3001)];
+        let parts: Vec<&IndexSegment> = parts.iter().collect();
+        let merged = |last| merge_entries(&parts, last).unwrap().map(Result::unwrap);
+        let expected = written(dir.path().join("whole"), 3001, merged(None));
+        for stop in [0, 1700, 3000, 3001] {
+            let path = dir.path().join("stopped");
+            let mut unfinished = UnfinishedSegment::create(path.clone(), 3001).unwrap();
+            merged(None).take(stop).for_each(|entry| unfinished.push(entry).unwrap());
+            assert_eq!(unfinished.stop().unwrap(), path);
+            // The first entries are of both parts.
+            let other = UnfinishedSegment::resume(path.clone(), 3001, &parts[..1]).unwrap();
+            assert_eq!(other.is_some(), stop == 0, "{stop}");
+            let mut resumed = UnfinishedSegment::resume(path.clone(), 3001, &parts).unwrap().unwrap();
+            merged(resumed.last()).for_each(|entry| resumed.push(entry).unwrap());
+            resumed.finish(true).unwrap();
+            assert_eq!(std::fs::read(path).unwrap(), std::fs::read(expected.path()).unwrap(), "{stop}");
+        }
     }
 
     #[test]
@@ -300,7 +407,7 @@ mod tests {
                 let found = index.find(&hash).unwrap_or_default();
                 assert!(found.iter().all(|entry| entry.prefix() == prefix(&hash)));
             }
-            let merge_entries = merge_entries(&[&index, &whole]).unwrap();
+            let merge_entries = merge_entries(&[&index, &whole], None).unwrap();
             assert_eq!(merge_entries.filter_map(Result::ok).count() as u64, count + whole.count);
         });
     }

@@ -25,7 +25,7 @@ use rhizome_trie::NodeBatch;
 use rocksdb::{ColumnFamily, DB, WriteBatch, WriteOptions};
 
 use crate::columns::{NODE_BATCHES, NODE_FILES_KEY, NODES};
-use crate::index_segment::{IndexEntry, IndexSegment, NodeLocation, damaged, merge_entries, prefix};
+use crate::index_segment::{IndexEntry, IndexSegment, NodeLocation, UnfinishedSegment, damaged, merge_entries, prefix};
 use crate::positioned::PositionedFile;
 
 /// Number of segments of one level that are merged into one of the next level.
@@ -35,9 +35,10 @@ const FULL_FILE_BYTES: u32 = 1 << 30;
 const BUFFER_BYTES: usize = 1 << 20;
 const DATA: &str = "data";
 const INDEX: &str = "index";
+/// A merge that was stopped. The name is that of its first part.
+const STOPPED_MERGE: &str = "merge";
 
 /// Node files of a database. Reads take a lock only to get the current file set. One thread appends and one merges.
-/// merges.
 pub(crate) struct NodeFiles {
     db: Arc<DB>,
     dir: PathBuf,
@@ -60,10 +61,10 @@ struct NodeFileSet {
 }
 
 #[derive(Clone)]
-struct NumberedSegment {
+struct NumberedSegment<I = Arc<IndexSegment>> {
     number: u64,
     level: u8,
-    index: Arc<IndexSegment>,
+    index: I,
 }
 
 /// Failure to flush or merge nodes.
@@ -156,7 +157,10 @@ impl NodeFiles {
             file.sync_data()?;
         }
         entries.sort_unstable();
-        let segment = self.write_segment(0, entries.len() as u64, entries.into_iter().map(Ok))?;
+        let number = self.next_segment_number();
+        let mut index = UnfinishedSegment::create(segment_path(&self.dir, number), entries.len() as u64)?;
+        entries.into_iter().try_for_each(|entry| index.push(entry))?;
+        let segment = self.finish_segment(NumberedSegment { number, level: 0, index })?;
         let mut batch = WriteBatch::default();
         let column = self.column(NODE_BATCHES)?;
         batches.for_each(|(sequence, _)| batch.delete_cf(column, sequence.to_be_bytes()));
@@ -172,16 +176,16 @@ impl NodeFiles {
         let contents = self.contents();
         let Some((level, parts)) = contents.mergeable() else { return Ok(()) };
         let indexes: Vec<&IndexSegment> = parts.iter().map(|segment| &*segment.index).collect();
-        let count = indexes.iter().map(|index| index.count()).sum();
-        let entries = merge_entries(&indexes)?.map(|entry| match self.is_closing.load(Ordering::Relaxed) {
-            true => Err(io::ErrorKind::Interrupted.into()),
-            false => entry,
-        });
-        let merged = match self.write_segment(level.saturating_add(1), count, entries) {
-            // The unfinished file is removed at the next start.
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
-            merged => merged?,
-        };
+        let Some(first) = parts.first().map(|segment| segment.number) else { return Ok(()) };
+        let number = self.next_segment_number();
+        let mut merged = self.resume_merge(segment_path(&self.dir, number), first, &indexes)?;
+        for entry in merge_entries(&indexes, merged.last())? {
+            if self.is_closing.load(Ordering::Relaxed) {
+                return Ok(self.stop_merge(merged, first)?);
+            }
+            merged.push(entry?)?;
+        }
+        let merged = self.finish_segment(NumberedSegment { number, level: level.saturating_add(1), index: merged })?;
         let numbers: Vec<u64> = parts.iter().map(|segment| segment.number).collect();
         // The new row must be on the disk before the files that the old row lists are removed.
         self.change(WriteBatch::default(), true, |contents| {
@@ -195,6 +199,28 @@ impl NodeFiles {
         Ok(())
     }
 
+    /// Continues a merge that was stopped, at `path`, or begins it. `first` is the number of its first part.
+    fn resume_merge(&self, path: PathBuf, first: u64, parts: &[&IndexSegment]) -> io::Result<UnfinishedSegment> {
+        let count = parts.iter().map(|part| part.count()).sum();
+        match fs::rename(stopped_merge_path(&self.dir, first), &path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return UnfinishedSegment::create(path, count),
+            renamed => renamed?,
+        }
+        match UnfinishedSegment::resume(path.clone(), count, parts)? {
+            Some(stopped) => Ok(stopped),
+            None => UnfinishedSegment::create(path, count),
+        }
+    }
+
+    /// Keeps a merge for the next start. After a crash a merge begins again.
+    fn stop_merge(&self, merged: UnfinishedSegment, first: u64) -> io::Result<()> {
+        if self.is_temporary {
+            return Ok(());
+        }
+        let path = merged.stop()?;
+        fs::rename(path, stopped_merge_path(&self.dir, first))
+    }
+
     /// Returns true if the files are removed when the store closes.
     pub(crate) fn is_temporary(&self) -> bool {
         self.is_temporary
@@ -205,7 +231,7 @@ impl NodeFiles {
         self.contents().mergeable().is_some()
     }
 
-    /// Cancels a merge that is in progress; its result is discarded.
+    /// Stops a merge that is in progress. It continues at the next start.
     pub(crate) fn close(&self) {
         self.is_closing.store(true, Ordering::Relaxed);
     }
@@ -252,19 +278,18 @@ impl NodeFiles {
         Arc::clone(&self.contents.read())
     }
 
-    fn write_segment(
-        &self,
-        level: u8,
-        count: u64,
-        entries: impl Iterator<Item = io::Result<IndexEntry>>,
-    ) -> io::Result<NumberedSegment> {
-        let number = self.next_segment.fetch_add(1, Ordering::Relaxed);
-        let index = IndexSegment::write(segment_path(&self.dir, number), count, entries, !self.is_temporary)?;
+    fn next_segment_number(&self) -> u64 {
+        self.next_segment.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn finish_segment(&self, segment: NumberedSegment<UnfinishedSegment>) -> io::Result<NumberedSegment> {
+        let NumberedSegment { number, level, index } = segment;
+        let index = Arc::new(index.finish(!self.is_temporary)?);
         // Syncs the folder so that the file name is durable. Windows cannot open folders, and journals names itself.
         if !self.is_temporary && cfg!(unix) {
             File::open(&self.dir)?.sync_all()?;
         }
-        Ok(NumberedSegment { number, level, index: Arc::new(index) })
+        Ok(NumberedSegment { number, level, index })
     }
 
     fn change(
@@ -349,7 +374,11 @@ fn segment_path(dir: &Path, number: u64) -> PathBuf {
     dir.join(format!("{number:06}.{INDEX}"))
 }
 
-/// Removes orphaned data and index files. Files with other names stay.
+fn stopped_merge_path(dir: &Path, first: u64) -> PathBuf {
+    dir.join(format!("{first:06}.{STOPPED_MERGE}"))
+}
+
+/// Removes orphaned data and index files and merges. Files with other names stay.
 fn remove_unreferenced(dir: &Path, contents: &NodeFileSet) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();
@@ -357,7 +386,7 @@ fn remove_unreferenced(dir: &Path, contents: &NodeFileSet) -> io::Result<()> {
         let Some((number, kind)) = number.zip(path.extension().and_then(|kind| kind.to_str())) else { continue };
         let is_unreferenced = match kind {
             DATA => number >= contents.data.len() as u64,
-            INDEX => contents.segments.iter().all(|segment| segment.number != number),
+            INDEX | STOPPED_MERGE => contents.segments.iter().all(|segment| segment.number != number),
             _ => false,
         };
         if is_unreferenced {

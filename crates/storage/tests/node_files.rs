@@ -84,9 +84,13 @@ fn leftovers_of_a_crash_are_removed_or_overwritten() {
     let mut last = OpenOptions::new().append(true).open(files(dir.path(), "data").pop().unwrap()).unwrap();
     last.write_all(&[7; 10_000]).unwrap();
     let folder = nodes_folder(dir.path());
-    let unfinished = [folder.join("000001.data"), folder.join("999999.index")];
+    let unfinished = [folder.join("000001.data"), folder.join("999999.index"), folder.join("999999.merge")];
     for path in &unfinished {
         fs::write(path, b"half a file").unwrap();
+    }
+    // Entries that are in none of the merged segments.
+    for segment in files(dir.path(), "index") {
+        fs::write(segment.with_extension("merge"), [7; 64]).unwrap();
     }
     fs::write(folder.join("notes.txt"), b"not ours").unwrap();
     let store = open(dir.path());

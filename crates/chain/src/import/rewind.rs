@@ -10,8 +10,9 @@ use crate::head::branch_change::{BranchChange, positions};
 use crate::import::head_writer::HeadWriter;
 use crate::import::import_state::ImportState;
 
-/// Heights deleted in one batch. Bounds the memory of a long way back; the chain is consistent after each batch.
-const HEIGHTS_PER_BATCH: u64 = 1000;
+/// Heights deleted in one batch. Bounds the memory of a long way back: blocks may change a thousand keys each. The chain is
+/// consistent after each batch.
+const HEIGHTS_PER_BATCH: u64 = 128;
 
 /// Makes the block of the best chain at `height` the head, deletes all blocks above it, on the best chain and off it, and
 /// empties the pool. A height above the head only deletes the blocks above that height.
