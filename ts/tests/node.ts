@@ -27,7 +27,7 @@ interface ServedUrls {
 }
 
 /** Environment of a new node. */
-interface StartOptions {
+export interface StartOptions {
   readonly variables?: Readonly<Record<string, string>>
   /** A command that runs the node as its last arguments. */
   readonly before?: readonly string[]
