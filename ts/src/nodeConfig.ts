@@ -29,6 +29,9 @@ export async function nodeConfig(config: Config): Promise<string> {
     isPowerSafe: config.storage.powerSafe,
     provenBlocks: provenBlocksOf(config),
     history: historyOf(config),
+    hasSnapshots: config.storage.snapshots,
+    flushedKeys: config.storage.flushedKeys,
+    groupedBlocks: config.storage.groupedBlocks,
     oldStateRoots: config.oldStateRoots,
     checkpoints: config.p2p.checkpoints.map(checkpointOf),
     works: {

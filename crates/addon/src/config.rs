@@ -7,7 +7,7 @@ use rhizome_answers::options::{
     AnswerOptions, BridgeStateForm, CallOnHalt, EstimateBound, EstimateOnFailure, EstimateSearch, Listening, LogLimits,
     MiningMode, PendingOnPartial, ShownRemasc, SignatureForm, TraceLimits, TraceShape, TransactionForm,
 };
-use rhizome_chain::{ChainConfig, DataDir, OldStateRoots, ProvenBlocks, StateHistory};
+use rhizome_chain::{ChainConfig, DataDir, OldStateRoots, ProvenBlocks, SnapshotHeights, StateHistory};
 use rhizome_primitives::{Address, B256, Bytes, ChainSpec, U256, address};
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -39,6 +39,9 @@ pub(crate) struct NodeConfig {
     /// Blocks below the head whose states have a trie; `None`: all blocks.
     proven_blocks: Option<u64>,
     history: History,
+    has_snapshots: bool,
+    flushed_keys: usize,
+    grouped_blocks: usize,
     old_state_roots: OldRoots,
     /// Blocks that the chain must have besides those of the network.
     checkpoints: Vec<(u64, String)>,
@@ -269,6 +272,9 @@ impl NodeConfig {
         chain.is_power_safe = self.is_power_safe;
         chain.proven_blocks = self.proven_blocks.map_or(ProvenBlocks::All, ProvenBlocks::Last);
         chain.history = self.history.into();
+        chain.snapshots = self.has_snapshots.then(SnapshotHeights::default);
+        chain.flushed_keys = self.flushed_keys;
+        chain.grouped_from = self.grouped_blocks;
         chain.old_state_roots = match self.old_state_roots {
             OldRoots::Unchecked => OldStateRoots::Unchecked,
             OldRoots::Rskip85 => OldStateRoots::SinceRskip85,

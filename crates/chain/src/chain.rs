@@ -37,6 +37,7 @@ use crate::mining::block_settings::BlockSettings;
 use crate::mining::block_templates::BlockTemplates;
 use crate::mining::snapshots::Snapshots;
 use crate::pruning::StatePruner;
+use crate::state_snapshots::{SnapshotMaker, SnapshotWork, StateSnapshot};
 use crate::txpool::{PoolHead, TransactionPool};
 
 /// Blocks that the fee market of the pool reads at the start.
@@ -49,6 +50,8 @@ const FEE_MARKET_BLOCKS: u64 = 50;
 pub struct Chain {
     /// Dropped first: the thread uses the importer.
     _pruner: Option<StatePruner>,
+    /// Present if snapshots are kept.
+    snapshot_maker: Option<SnapshotMaker>,
     config: Arc<ChainConfig>,
     archive: Arc<Archive>,
     publisher: Arc<HeadPublisher>,
@@ -79,6 +82,7 @@ impl Chain {
         recovery::watch_disk(&importer);
         let kept = config.kept_states(config.history);
         let pruner = kept.map(|kept| StatePruner::start(&importer, kept)).transpose()?;
+        let snapshot_maker = start_snapshots(&config, &archive, &publisher)?;
         let settings = Arc::new(BlockSettings::new(Arc::clone(&config)));
         let builder = BlockBuilder {
             config: Arc::clone(&config),
@@ -99,6 +103,7 @@ impl Chain {
         let headers = HeaderChain::open(Arc::clone(&config), Arc::clone(&archive), Arc::clone(&publisher), invalid)?;
         Ok(Arc::new(Self {
             _pruner: pruner,
+            snapshot_maker,
             config,
             archive,
             publisher,
@@ -234,6 +239,21 @@ impl Chain {
         self.config.kept_states(self.config.history)
     }
 
+    /// Returns the snapshots of the state, highest first. In a database with all versions of nodes there are none:
+    /// [`Chain::state_snapshot`] returns one of any block.
+    pub fn state_snapshots(&self) -> Vec<Arc<StateSnapshot>> {
+        self.snapshot_maker.as_ref().map(SnapshotMaker::snapshots).unwrap_or_default()
+    }
+
+    /// Returns the snapshot of the state after block `number` of the best chain; `None` if there is none.
+    pub fn state_snapshot(&self, number: u64) -> Result<Option<Arc<StateSnapshot>>, ChainError> {
+        let Some(record) = self.main_block(number)? else { return Ok(None) };
+        if self.archive.store.node_versions() == NodeVersions::All {
+            return Ok(Some(Arc::new(StateSnapshot::with_all_versions(&self.archive, &record))));
+        }
+        Ok(self.state_snapshots().into_iter().find(|snapshot| snapshot.block() == (number, record.hash)))
+    }
+
     /// Returns the trie of the state after a block. In a database with current nodes only, the trie is derived from the head's, and
     /// reads of it fail with a missing node after the nodes that it needs were replaced: then ask for it again.
     pub fn state_trie(&self, record: &Arc<BlockRecord>) -> Result<Trie, ChainError> {
@@ -320,6 +340,19 @@ impl Chain {
     pub fn store_figures(&self) -> Result<StoreStats, ChainError> {
         Ok(self.archive.store.stats()?)
     }
+}
+
+fn start_snapshots(
+    config: &ChainConfig,
+    archive: &Arc<Archive>,
+    publisher: &Arc<HeadPublisher>,
+) -> Result<Option<SnapshotMaker>, ChainError> {
+    let (Some(heights), DataDir::Path(dir)) = (config.snapshots, &config.data_dir) else { return Ok(None) };
+    if archive.store.node_versions() == NodeVersions::All {
+        return Ok(None);
+    }
+    let work = SnapshotWork::new(dir, heights, Arc::clone(archive), Arc::clone(publisher));
+    SnapshotMaker::start(work).map(Some)
 }
 
 fn open_archive(config: &ChainConfig) -> Result<Archive, ChainError> {

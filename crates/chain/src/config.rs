@@ -127,6 +127,33 @@ impl fmt::Display for StateHistory {
     }
 }
 
+/// Heights of the blocks whose states become snapshots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SnapshotHeights {
+    /// Distance of two heights.
+    pub interval: u64,
+    /// The lowest height.
+    pub first: u64,
+}
+
+impl Default for SnapshotHeights {
+    /// The heights that peers ask for: multiples of 5,000 minus 3,840.
+    fn default() -> Self {
+        Self { interval: 5_000, first: 1_160 }
+    }
+}
+
+impl SnapshotHeights {
+    /// Returns the heights up to that of the head, highest first, and genesis before the lowest one.
+    pub(crate) fn latest(self, head: u64) -> impl Iterator<Item = u64> {
+        let steps = head.checked_sub(self.first).map(|above| above / self.interval.max(1));
+        let heights = steps.into_iter().flat_map(move |last| {
+            (0..=last).rev().map(move |step| self.first.saturating_add(step.saturating_mul(self.interval)))
+        });
+        heights.chain([0])
+    }
+}
+
 /// Settings of a chain.
 #[derive(Debug, Clone)]
 pub struct ChainConfig {
@@ -156,6 +183,8 @@ pub struct ChainConfig {
     pub proven_blocks: ProvenBlocks,
     /// States of earlier blocks that are kept, at least those of proven blocks.
     pub history: StateHistory,
+    /// Heights of the blocks whose states are kept for peers, the last two; `None`: none.
+    pub snapshots: Option<SnapshotHeights>,
     /// Changed keys after which the current trie nodes are flushed, earlier if they would take most of the memory for nodes: up to
     /// eight times as many rows. More keys make a flush, and the next start after a crash, take longer; fewer keys write the nodes
     /// near the root more often.
@@ -219,6 +248,7 @@ impl ChainConfig {
             is_power_safe: false,
             proven_blocks: ProvenBlocks::default(),
             history: StateHistory::default(),
+            snapshots: None,
             flushed_keys: 32_768,
             grouped_from: 256,
             old_state_roots: OldStateRoots::default(),

@@ -1,3 +1,5 @@
+use std::io;
+
 use rhizome_evm::ExecError;
 use rhizome_primitives::{B256, DecodeError};
 use rhizome_storage::StorageError;
@@ -12,6 +14,9 @@ pub enum ChainError {
     /// The database failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
+    /// A folder of a snapshot cannot be used.
+    #[error("snapshot: {0}")]
+    Snapshot(#[from] io::Error),
     /// A state trie could not be read.
     #[error(transparent)]
     Trie(#[from] TrieError),

@@ -18,6 +18,7 @@ mod headers;
 mod import;
 mod mining;
 mod pruning;
+mod state_snapshots;
 mod txpool;
 mod verification;
 
@@ -26,7 +27,7 @@ pub use archive::log_search::{BlockLogs, FoundLog, LogFilter, LogPosition, LogSe
 pub use archive::reads::{BlockAtHeight, BlockReceipts, MinedTransaction};
 pub use archive::record::BlockRecord;
 pub use chain::Chain;
-pub use config::{ChainConfig, Clock, DataDir, OldStateRoots, ProvenBlocks, StateHistory};
+pub use config::{ChainConfig, Clock, DataDir, OldStateRoots, ProvenBlocks, SnapshotHeights, StateHistory};
 pub use error::{BlockDecodeError, ChainError, ImportError};
 pub use events::ChainEvent;
 pub use head::Head;
@@ -48,6 +49,7 @@ pub use mining::{BlockTime, MineError, MinedBlock, SubmittedTransaction};
 pub use pruning::PruneProgress;
 pub use rhizome_pow::{MiningSolution, MiningSolutionError};
 pub use rhizome_storage::{CacheStats, DiskBytes};
+pub use state_snapshots::StateSnapshot;
 pub use txpool::{
     ACCOUNT_SLOTS, AdmittedTransaction, ByPrice, MAX_SIZE, PoolHead, PoolOptions, PoolRejection, PooledTransaction,
     Quota, SubPool, TransactionGas, TransactionPool,

@@ -40,7 +40,9 @@ impl StatePruner {
             while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
                 let Some(importer) = weak.upgrade() else { return };
                 // A failed write is repeated after the recovery, any other failure shows at the next read.
-                while let Ok(Some(_)) = prune_step(&importer, kept, due)
+                // During a fast import blocks are due all the time: the rest waits, so that groups of blocks stay whole.
+                while let Ok(Some((oldest, target))) = prune_step(&importer, kept, due)
+                    && target >= oldest.saturating_add(BLOCKS_PER_STEP)
                     && stopped.try_recv().is_err()
                 {}
             }

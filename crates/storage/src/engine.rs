@@ -25,7 +25,7 @@ use crate::options::{ChainIdentity, NodeVersions, StoreOptions};
 
 /// Version of the layout of the columns.
 const LAYOUT: u32 = 4;
-const DATABASE_FOLDER: &str = "chain";
+pub(crate) const DATABASE_FOLDER: &str = "chain";
 /// Folder of the node files inside the database folder.
 pub(crate) const NODES_FOLDER: &str = "nodes";
 

@@ -10,11 +10,13 @@ use rocksdb::properties;
 
 use crate::StorageError;
 use crate::change_set::{ChangeSet, ReplacedState, StoredValue, StoredValueView};
-use crate::columns::{self, BANS_KEY, BLOCKS, CHANGES, FLUSHED_KEY, HEAD_KEY, HEIGHTS, META, RECEIPTS, TRANSACTIONS};
+use crate::columns::{
+    self, BANS_KEY, BLOCKS, CHANGES, FLUSHED_KEY, HEAD_KEY, HEIGHTS, META, RECEIPTS, TRANSACTIONS, TRIE, VALUES,
+};
 use crate::database::Database;
 use crate::disk_bytes::DiskBytes;
 use crate::disk_probe::PROBE_BYTES;
-use crate::engine::NODES_FOLDER;
+use crate::engine::{DATABASE_FOLDER, NODES_FOLDER};
 use crate::flat::{self, FlatEntry};
 use crate::headers::{self, HeaderRow};
 use crate::history;
@@ -22,7 +24,7 @@ use crate::kept_states::{self, KeptStates, PruningPlan};
 use crate::log_index::{self, LogIndexQuery};
 use crate::main_hashes::MainHashes;
 use crate::node_files::NodeFileError;
-use crate::options::NodeVersions;
+use crate::options::{ChainIdentity, NodeVersions};
 use crate::record::{self, FlushedTrie, HeightEntry, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation};
 use crate::write_faults::WriteFault;
 
@@ -331,6 +333,29 @@ impl Store {
             NodeFileError::Engine(source) => self.database.engine_error("make a checkpoint", source),
             NodeFileError::File(source) => StorageError::from_file_error(path, source),
         })
+    }
+
+    /// Returns the identity of the chain.
+    pub fn identity(&self) -> &ChainIdentity {
+        &self.database.settings.identity
+    }
+
+    /// Copies the database into another data directory, which must be empty, with hard links where possible.
+    pub fn copy_to(&self, dir: &Path) -> Result<(), StorageError> {
+        self.checkpoint(&dir.join(DATABASE_FOLDER))
+    }
+
+    /// Deletes everything but the trie and long values, of a copy that only serves its trie. Rows that are in no file yet may
+    /// stay.
+    pub fn empty_all_but_trie(&self) -> Result<(), StorageError> {
+        let engine = self.database.engine()?;
+        // Above all keys.
+        let last = [0xff; 128];
+        for name in columns::NAMES.into_iter().filter(|name| ![META, TRIE, VALUES].contains(name)) {
+            let deleted = engine.db.delete_file_in_range_cf(engine.column(name)?, &[][..], &last[..]);
+            deleted.map_err(|source| self.database.engine_error("delete files", source))?;
+        }
+        Ok(())
     }
 
     /// Waits until all writes are on the disk and survive a power failure.

@@ -455,6 +455,12 @@ export const schema = section('', {
       'States of earlier blocks that are kept: archive (all), full (the last 10,000 blocks), minimal (the last 1,000), or a number of blocks. Blocks, receipts and logs are always kept. Empty: archive on development networks, else full.',
       '^(archive|full|minimal|[1-9][0-9]{0,8})?$',
     ),
+    snapshots: yesNo(
+      'Keep the state of the last two blocks with a number of 1,160 above a multiple of 5,000 for peers that synchronize.',
+      false,
+    ),
+    flushedKeys: whole('Changed keys of the state after which trie nodes are written. For tests.', 32_768, 1),
+    groupedBlocks: whole('Waiting blocks from which on blocks are imported in groups. For tests.', 256, 1),
     powerSafe: yesNo('Sync the disk at each block, so that a loss of power loses no block. Slower.', false),
   }),
 

@@ -1,0 +1,119 @@
+//! Snapshots of the state at agreed heights.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rhizome_chain::{Chain, ChainConfig, ProvenBlocks, SnapshotHeights, StateHistory, StateSnapshot};
+use rhizome_primitives::{B256, Block, Bytes, ChainSpec};
+use rhizome_trie::snap_chunk::{CHUNK_SIZE, verify_chunk};
+
+use crate::config;
+
+const NOW: u64 = 1_700_000_000;
+const HEIGHTS: SnapshotHeights = SnapshotHeights { interval: 10, first: 4 };
+
+fn open(dir: &Path, name: &'static str, flushed_keys: usize) -> Arc<Chain> {
+    Chain::open(ChainConfig {
+        extra_data: Bytes::from_static(name.as_bytes()),
+        proven_blocks: ProvenBlocks::Last(2),
+        history: StateHistory::Last(20),
+        snapshots: Some(HEIGHTS),
+        flushed_keys,
+        ..config(ChainSpec::regtest(), Some(dir))
+    })
+    .unwrap()
+}
+
+fn mine(chain: &Chain, count: usize) -> Vec<Block> {
+    (0..count).map(|_| chain.mine(NOW).unwrap().block.clone()).collect()
+}
+
+/// Waits for the snapshots of these heights of the best chain.
+fn wait_for(chain: &Chain, heights: &[u64]) -> Vec<Arc<StateSnapshot>> {
+    let start = Instant::now();
+    loop {
+        let found = chain.state_snapshots();
+        let numbers: Vec<u64> = found.iter().map(|snapshot| snapshot.block().0).collect();
+        let is_main = |snapshot: &Arc<StateSnapshot>| {
+            let (number, hash) = snapshot.block();
+            chain.main_hash(number).unwrap() == Some(hash)
+        };
+        if numbers == heights && found.iter().all(is_main) {
+            return found;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "{numbers:?}, expected {heights:?}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Compares a snapshot with the state root of its header, and reads all of it in chunks.
+fn expect_complete(chain: &Chain, snapshot: &StateSnapshot) {
+    let (number, hash) = snapshot.block();
+    let record = chain.main_block(number).unwrap().unwrap();
+    assert_eq!((record.hash, record.state_root), (hash, snapshot.root()));
+    let keys = snapshot.trie().collect_keys(None).unwrap().len();
+    let mut from = 0;
+    let mut nodes = 0;
+    while let Some(chunk) = snapshot.chunk(from).unwrap() {
+        let (root, to) = (snapshot.root(), from + CHUNK_SIZE);
+        let verified = verify_chunk(root, &chunk.bytes, from, to, chunk.is_complete).unwrap();
+        nodes += verified.nodes.len();
+        from = to;
+    }
+    assert!(keys > 0 && nodes > 0);
+}
+
+fn folders(dir: &Path) -> usize {
+    fs::read_dir(dir.join("snapshots")).unwrap().count()
+}
+
+#[test]
+fn the_last_two_snapshots_are_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let chain = open(dir.path(), "head", 1_000_000);
+    mine(&chain, 3);
+    wait_for(&chain, &[0]);
+    mine(&chain, 5);
+    wait_for(&chain, &[4, 0]);
+    mine(&chain, 12);
+    let held = wait_for(&chain, &[14, 4]);
+    held.iter().for_each(|snapshot| expect_complete(&chain, snapshot));
+    mine(&chain, 30);
+    wait_for(&chain, &[44, 34]);
+    // Snapshots that are not wanted any more stay readable while they are held.
+    held.iter().for_each(|snapshot| expect_complete(&chain, snapshot));
+    drop(held);
+    assert_eq!(folders(dir.path()), 2);
+    assert!(chain.state_snapshot(44).unwrap().is_some());
+    assert!(chain.state_snapshot(43).unwrap().is_none());
+    drop(chain);
+
+    // The rest of an unfinished snapshot, and a damaged one.
+    let folder = dir.path().join("snapshots");
+    fs::create_dir_all(folder.join("unfinished/chain")).unwrap();
+    let mut damaged = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let damaged = damaged.find(|path| path.to_string_lossy().contains("/44-")).unwrap();
+    fs::remove_file(damaged.join("chain/CURRENT")).unwrap();
+    let chain = open(dir.path(), "head", 1_000_000);
+    let found = wait_for(&chain, &[44, 34]);
+    found.iter().for_each(|snapshot| expect_complete(&chain, snapshot));
+    assert_eq!(folders(dir.path()), 2);
+}
+
+#[test]
+fn a_snapshot_off_the_best_chain_is_made_again() {
+    let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let chain = open(dir.path(), "head", 1);
+    mine(&chain, 16);
+    let old: Vec<B256> = wait_for(&chain, &[14, 4]).iter().map(|snapshot| snapshot.block().1).collect();
+    let branch = mine(&open(other.path(), "branch", 1), 18);
+    for block in &branch {
+        chain.import_block(block.clone()).unwrap();
+    }
+    assert_eq!(chain.head().number(), 18);
+    let found = wait_for(&chain, &[14, 4]);
+    assert!(found.iter().all(|snapshot| !old.contains(&snapshot.block().1)));
+    found.iter().for_each(|snapshot| expect_complete(&chain, snapshot));
+}
