@@ -3,7 +3,7 @@
 //!
 //! One task owns the state and sends the requests (`task`). Headers are downloaded in rounds (`header_download`), bodies into a
 //! window ahead of the importer (`body_download`, `window`). Decoding and verification run on separate threads of low
-//! priority (`verify`, `work_threads`), the import on another one (`importing`). A failure of this node stops the synchronization and punishes no peer.
+//! priority (`verify`, `work_threads`), the import on a different one (`importing`). A failure of this node stops the synchronization and punishes no peer.
 
 mod body_download;
 mod header_download;

@@ -1,4 +1,4 @@
-//! Threads of the synchronization with a lower priority than those that answer callers.
+//! Threads of the synchronization, with a lower priority than the threads for answers.
 
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
@@ -12,7 +12,7 @@ pub(super) fn start() -> Result<ThreadPool, ThreadPoolBuildError> {
     threads.start_handler(|_number| lower_priority()).build()
 }
 
-/// Lowers the priority of this thread, and of those that it starts. Has no effect if the system does not allow it.
+/// Lowers the priority of this thread and of threads that it starts. Has no effect if the system does not allow it.
 pub(super) fn lower_priority() {
     // Linux has priorities of threads, other systems only of the whole process.
     #[cfg(target_os = "linux")]
