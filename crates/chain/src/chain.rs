@@ -365,6 +365,7 @@ fn open_archive(config: &ChainConfig) -> Result<Archive, ChainError> {
         max_open_files: config.max_open_files,
         node_versions: config.proven_blocks.node_versions(),
         durability: if config.is_power_safe { Durability::Power } else { Durability::Process },
+        ..StoreOptions::default()
     };
     let store = Arc::new(match &config.data_dir {
         DataDir::Path(dir) => Store::open(dir, &identity, &options)?,
@@ -386,7 +387,7 @@ fn recent_blocks(archive: &Archive, top: u64) -> Result<Vec<Arc<BlockRecord>>, C
 fn write_genesis(store: &Store, genesis: &Block, trie: &mut Trie) -> Result<(), ChainError> {
     let empty = Trie::open(EMPTY_ROOT, Arc::clone(trie.source()));
     let delta = diff(&empty, trie)?;
-    let changes = ChangeSet::of(&delta, |_| Ok::<_, ChainError>(None))?;
+    let changes = Arc::new(ChangeSet::of(&delta, |_| Ok::<_, ChainError>(None))?);
     let nodes = match store.node_versions() {
         NodeVersions::All => trie.commit().into(),
         NodeVersions::Current => NewNodes { by_hash: delta.long_values().collect(), flushed: Some(trie.flush()) },

@@ -195,6 +195,7 @@ impl SnapshotWork {
             max_open_files: MAX_OPEN_FILES,
             node_versions: NodeVersions::Current,
             durability: Durability::Process,
+            ..StoreOptions::default()
         };
         Self { folder, heights, archive, publisher, identity, options, kept, failed: HashMap::new() }
     }

@@ -60,10 +60,11 @@ fn damaged(number: u64, change: impl FnOnce(&Chain, &mut Stored)) -> (u64, Strin
 
     let store = Store::open(dir.path(), &identity, &StoreOptions::default()).unwrap();
     let encoded: Vec<Bytes> = stored.receipts.iter().map(|receipt| receipt.encode().into()).collect();
-    let head_change = stored.flat.as_ref().map(|_| HeadChange { enacted: &[], retracted: &[] });
-    let changes = stored.flat.as_ref().map(|flat| ChangeSet::of(flat, |key| store.flat_get(key)).unwrap());
-    let recorded = store.changes(number, &record.hash).unwrap();
-    let write = |changes: Option<&ChangeSet>, head_change: Option<HeadChange<'_>>| {
+    let enacted = [(number, record.hash)];
+    let head_change = stored.flat.as_ref().map(|_| HeadChange { enacted: &enacted, retracted: &[] });
+    let changes = stored.flat.as_ref().map(|flat| Arc::new(ChangeSet::of(flat, |key| store.flat_get(key)).unwrap()));
+    let recorded = Arc::new(store.changes(number, &record.hash).unwrap());
+    let write = |changes: Option<&Arc<ChangeSet>>, head_change: Option<HeadChange<'_>>| {
         let write = BlockWrite {
             hash: record.hash,
             number,
@@ -195,7 +196,7 @@ fn a_block_that_is_missing_in_the_log_index_is_found() {
     after.entries().map(Result::unwrap).for_each(|(key, value)| rebuilt.put(&key, &value).unwrap());
     let encoded: Vec<Bytes> = receipts.iter().map(|receipt| receipt.encode().into()).collect();
     let store = Store::open(dir.path(), &identity, &StoreOptions::default()).unwrap();
-    let changes = ChangeSet::of(&diff(&before, &after).unwrap(), |key| store.flat_get(key)).unwrap();
+    let changes = Arc::new(ChangeSet::of(&diff(&before, &after).unwrap(), |key| store.flat_get(key)).unwrap());
     let write = BlockWrite {
         hash: record.hash,
         number,

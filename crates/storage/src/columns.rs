@@ -74,6 +74,9 @@ pub(crate) const NODE_VERSIONS_KEY: &[u8] = b"node versions";
 /// Key of number, hash and state root of the block whose trie is in the column `trie`, in the column `default`.
 pub(crate) const FLUSHED_KEY: &[u8] = b"flushed trie";
 
+/// Key of the number of the last block whose changes are in the column `history`, in the column `default`.
+pub(crate) const HISTORY_END_KEY: &[u8] = b"history end";
+
 /// Key of number and hash of the last header of the best header chain, in the column `default`.
 pub(crate) const HEADER_TIP_KEY: &[u8] = b"header tip";
 
@@ -162,12 +165,8 @@ pub(crate) fn descriptors(
             options.set_compaction_filter("pruned changes", dropped.filter_changes());
         }),
         column(HISTORY, &|options, table| {
+            tune_history(options, table);
             options.set_compaction_filter("pruned history", dropped.filter_history());
-            // Rows are found by a seek to a trie key, never by their whole key.
-            options.set_prefix_extractor(history_key::prefix());
-            options.set_memtable_prefix_bloom_ratio(MEMORY_FILTER_SHARE);
-            table.set_whole_key_filtering(false);
-            table.set_data_block_index_type(DataBlockIndexType::BinarySearch);
         }),
         column(BLOCKS, &bulk),
         column(HEIGHTS, &|_, _| {}),
@@ -184,6 +183,19 @@ pub(crate) fn descriptors(
     ]
     .into_iter()
     .collect()
+}
+
+/// Returns options for files that are written for the column `history`.
+pub(crate) fn history_file_options(cache: &Cache) -> Result<Options, Error> {
+    options(cache, 0, &tune_history)
+}
+
+fn tune_history(options: &mut Options, table: &mut BlockBasedOptions) {
+    // Rows are found by a seek to a trie key, never by their whole key.
+    options.set_prefix_extractor(history_key::prefix());
+    options.set_memtable_prefix_bloom_ratio(MEMORY_FILTER_SHARE);
+    table.set_whole_key_filtering(false);
+    table.set_data_block_index_type(DataBlockIndexType::BinarySearch);
 }
 
 fn options(

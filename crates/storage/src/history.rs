@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use parking_lot::RwLock;
 use rocksdb::{ReadOptions, WriteBatch};
 
 use crate::StorageError;
@@ -13,6 +14,7 @@ use crate::change_set::{ChangeSet, StoredValue};
 use crate::columns::{FLAT, HISTORY};
 use crate::database::Database;
 use crate::history_key::{row_key, split_row_key, without_number};
+use crate::history_tail::HistoryTail;
 
 /// Account 31, contract marker 1, hash prefix 10, slot 32.
 const MAX_KEY_BYTES: usize = 74;
@@ -51,12 +53,18 @@ pub(crate) fn remove_in_batch(
 /// moment.
 pub(crate) fn visit_keys(
     database: &Database,
+    tail: &RwLock<HistoryTail>,
     prefix: &[u8],
     number: u64,
     mut visit: impl FnMut(&[u8]) -> ControlFlow<()>,
 ) -> Result<(), StorageError> {
     let engine = database.engine()?;
-    let snapshot = engine.db.snapshot();
+    let (snapshot, recent) = {
+        let tail = tail.read();
+        let recent: Vec<(Box<[u8]>, bool)> =
+            tail.below(prefix, number).map(|(key, had_value)| (key.into(), had_value)).collect();
+        (engine.db.snapshot(), recent)
+    };
     let failed = |source| database.engine_error("list the keys of a state", source);
     let mut changed: BTreeMap<Box<[u8]>, bool> = BTreeMap::new();
     let mut options = ReadOptions::default();
@@ -76,6 +84,10 @@ pub(crate) fn visit_keys(
             rows.next();
         }
         rows.status().map_err(failed)?;
+    }
+    // Behind the rows: the changes of the tail are later.
+    for (key, had_value) in recent {
+        changed.entry(key).or_insert(had_value);
     }
     let mut rows = snapshot.raw_iterator_cf(engine.column(FLAT)?);
     rows.seek(prefix);

@@ -26,6 +26,7 @@ mod flat;
 mod headers;
 mod history;
 mod history_key;
+mod history_tail;
 mod index_segment;
 mod kept_states;
 mod log_index;

@@ -2,6 +2,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
+use parking_lot::RwLock;
 use quick_cache::sync::Cache;
 use tempfile::TempDir;
 
@@ -55,12 +56,15 @@ impl Store {
         let database = Database::open(directory, identity, options, is_temporary)?;
         let kept = KeptStates::default();
         kept.load(&database)?;
-        Ok(Self {
+        let store = Self {
             database,
             kept,
             main_hashes: MainHashes::default(),
+            history_tail: RwLock::default(),
             generation: AtomicU64::new(1),
             values: Cache::with_weighter(value_bytes / TYPICAL_VALUE_BYTES + 1, value_bytes as u64, StoredValueWeight),
-        })
+        };
+        store.load_history_tail()?;
+        Ok(store)
     }
 }

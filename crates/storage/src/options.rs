@@ -72,6 +72,8 @@ pub struct StoreOptions {
     pub durability: Durability,
     /// Versions of trie nodes.
     pub node_versions: NodeVersions,
+    /// Changes of the state by the last blocks that are kept in memory, for the history, before their rows are written together.
+    pub history_tail: usize,
 }
 
 impl Default for StoreOptions {
@@ -82,6 +84,8 @@ impl Default for StoreOptions {
             max_open_files: 256,
             durability: Durability::default(),
             node_versions: NodeVersions::default(),
+            // About 8 MB.
+            history_tail: 32_768,
         }
     }
 }

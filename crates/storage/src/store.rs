@@ -2,6 +2,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use parking_lot::RwLock;
 use quick_cache::sync::Cache;
 use rhizome_primitives::{B256, Bytes};
 use rhizome_trie::{NodeSource, SourceError, StateDelta};
@@ -20,6 +21,7 @@ use crate::engine::{DATABASE_FOLDER, NODES_FOLDER};
 use crate::flat::{self, FlatEntry};
 use crate::headers::{self, HeaderRow};
 use crate::history;
+use crate::history_tail::HistoryTail;
 use crate::kept_states::{self, KeptStates, PruningPlan};
 use crate::log_index::{self, LogIndexQuery};
 use crate::main_hashes::MainHashes;
@@ -64,6 +66,7 @@ pub struct Store {
     pub(crate) database: Database,
     pub(crate) main_hashes: MainHashes,
     pub(crate) kept: KeptStates,
+    pub(crate) history_tail: RwLock<HistoryTail>,
     /// Incremented right before a batch that changes the flat state.
     pub(crate) generation: AtomicU64,
     /// Cache of long values (code) and trie nodes by hash.
@@ -182,9 +185,11 @@ impl Store {
     /// Returns the value of a trie key after block `number` of the best chain. The reader compares
     /// [`Store::branch`] before and after: if it was even and is unchanged, no block has left the best chain meanwhile.
     pub fn value_after(&self, key: &[u8], number: u64) -> Result<StoredValue, StorageError> {
-        // In this order: a block that changes the key between the two reads adds a row of history.
+        // In this order: a block that changes the key between two reads is in the tail before it changes the flat row, and its row is
+        // written before it leaves the tail.
         let current = flat::get(&self.database, key)?;
-        let value = history::value_before_change(&self.database, key, number)?.unwrap_or(current);
+        let recent = self.history_tail.read().value_before_change(key, number);
+        let value = history::value_before_change(&self.database, key, number)?.or(recent).unwrap_or(current);
         self.kept.check(number)?;
         Ok(value)
     }
@@ -197,7 +202,7 @@ impl Store {
         number: u64,
         visit: impl FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Result<(), StorageError> {
-        history::visit_keys(&self.database, prefix, number, visit)?;
+        history::visit_keys(&self.database, &self.history_tail, prefix, number, visit)?;
         self.kept.check(number)
     }
 

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, HashSet};
-use std::mem;
-use std::slice;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::{mem, slice};
 
 use rhizome_primitives::{Address, B256, Bytes, Receipt, U256};
 use rhizome_trie::{NodeBatch, NodeRows};
@@ -9,8 +9,8 @@ use rocksdb::WriteBatch;
 
 use crate::change_set::{ChangeSet, ReplacedState, ValueChange};
 use crate::columns::{
-    self, BANS_KEY, BLOCKS, CHANGES, FLUSHED_KEY, HEAD_KEY, HEIGHTS, META, NODE_BATCHES, RECEIPTS, TRANSACTIONS, TRIE,
-    VALUES,
+    self, BANS_KEY, BLOCKS, CHANGES, FLUSHED_KEY, HEAD_KEY, HEIGHTS, HISTORY_END_KEY, META, NODE_BATCHES, RECEIPTS,
+    TRANSACTIONS, TRIE, VALUES,
 };
 use crate::disk_probe::PROBE_BYTES;
 use crate::headers::{self, HeaderWrite};
@@ -19,7 +19,7 @@ use crate::options::NodeVersions;
 use crate::record::{self, FlushedTrie, HeightEntry};
 use crate::value_references::ReferenceChanges;
 use crate::write_faults::WriteFault;
-use crate::{StorageError, Store, flat, history, log_index};
+use crate::{StorageError, Store, flat, history, history_tail, log_index};
 
 /// Approximate size of a row in a batch, without a long value.
 const ROW_BYTES: usize = 96;
@@ -47,7 +47,7 @@ pub struct BlockWrite<'a> {
     /// Trie nodes and long values that the block adds.
     pub nodes: NewNodes,
     /// Changes of the state by the block; absent for a block that is not executed.
-    pub changes: Option<&'a ChangeSet>,
+    pub changes: Option<&'a Arc<ChangeSet>>,
     /// Present if the block becomes the head.
     pub head_change: Option<HeadChange<'a>>,
 }
@@ -104,9 +104,15 @@ pub struct Rewind<'a> {
 }
 
 impl BlockWrite<'_> {
+    /// Whether the block extends the best chain, without other blocks.
+    fn is_child(&self) -> bool {
+        let change = self.head_change.as_ref();
+        self.number > 0 && change.is_some_and(|change| change.retracted.is_empty() && change.enacted.len() == 1)
+    }
+
     /// Returns the approximate size of the write batch.
     fn batch_bytes(&self) -> usize {
-        let changes = self.changes.map_or(0, ChangeSet::len);
+        let changes = self.changes.map_or(0, |changes| changes.len());
         let rows = self.transaction_hashes.len() * 3 + changes * if self.head_change.is_some() { 3 } else { 1 };
         let receipts: usize = self.encoded_receipts.iter().map(|receipt| receipt.len()).sum();
         self.raw.len() + self.nodes.by_hash.bytes() + receipts + rows * ROW_BYTES + 4096
@@ -147,12 +153,15 @@ impl Store {
         references.add_to_batch(&self.database, &mut batch)?;
         history::add_to_batch(&self.database, &mut batch, change.number, &changes)?;
         flat::add_to_batch(&self.database, &mut batch, change.changes.iter())?;
-        self.write_new_head(batch)
+        self.write_changed_chain(batch, change.number.saturating_sub(1), change.number)
     }
 
     /// Writes a block with everything that belongs to it in one batch: a crash leaves either all of it or no part. Returns
     /// the generation of the flat state after the write. One writer at a time.
     pub fn write_block(&self, mut write: BlockWrite<'_>) -> Result<u64, StorageError> {
+        if write.is_child() {
+            return self.write_children(vec![write]);
+        }
         self.database.check_writable()?;
         let mut batch = WriteBatch::with_capacity_bytes(write.batch_bytes());
         self.batch_block(&mut batch, &mut write)?;
@@ -163,10 +172,9 @@ impl Store {
         };
         batch.put_cf(self.database.engine()?.column(META)?, HEAD_KEY, write.hash);
         self.batch_state(&mut batch, &write, best)?;
-        if best.retracted.is_empty() {
-            return self.write_new_head(batch);
-        }
-        self.main_hashes.change(|| self.write_new_head(batch))
+        let fork = best.enacted.first().map_or(write.number, |(number, _)| *number).saturating_sub(1);
+        let written = || self.write_changed_chain(batch, fork, write.number);
+        if best.retracted.is_empty() { written() } else { self.main_hashes.change(written) }
     }
 
     /// Like [`Store::write_block`] for several executed blocks, each the child of the one before, the first one a child of the
@@ -177,17 +185,79 @@ impl Store {
         let mut values: BTreeMap<&[u8], &ValueChange> = BTreeMap::new();
         for write in &mut writes {
             self.batch_block(&mut batch, write)?;
-            if let Some(changes) = write.changes {
-                history::add_to_batch(&self.database, &mut batch, write.number, changes)?;
-                values.extend(changes.iter());
-            }
+            values.extend(write.changes.into_iter().flat_map(|changes| changes.iter()));
         }
         self.batch_indexes(&mut batch, &writes)?;
         flat::add_to_batch(&self.database, &mut batch, values)?;
         if let Some(last) = writes.last() {
             batch.put_cf(self.database.engine()?.column(META)?, HEAD_KEY, last.hash);
         }
-        self.write_new_head(batch)
+        self.write_extended_chain(batch, &writes)
+    }
+
+    /// Writes a batch that adds children of the head to the best chain. Their changes join the tail of the history; if it is full, its
+    /// rows are written first.
+    fn write_extended_chain(&self, mut batch: WriteBatch, writes: &[BlockWrite<'_>]) -> Result<u64, StorageError> {
+        let Some(first) = writes.first() else { return Ok(self.generation()) };
+        let changes = || writes.iter().filter_map(|write| Some((write.number, write.changes?)));
+        let added: usize = changes().map(|(_, changes)| changes.len()).sum();
+        if self.history_tail.read().changes() + added > self.database.settings.options.history_tail {
+            self.index_history(&mut batch)?;
+        }
+        {
+            let mut tail = self.history_tail.write();
+            changes().for_each(|(number, changes)| tail.push(number, Arc::clone(changes)));
+        }
+        let written = self.write_new_head(batch);
+        if written.is_err() {
+            self.history_tail.write().truncate(first.number);
+        }
+        written
+    }
+
+    /// Writes the rows of the tail of the history, and empties it. `batch` gets the new end of the column.
+    fn index_history(&self, batch: &mut WriteBatch) -> Result<(), StorageError> {
+        {
+            let tail = self.history_tail.read();
+            let Some(last) = tail.last() else { return Ok(()) };
+            tail.ingest(&self.database)?;
+            history_tail::put_end(&self.database, batch, last)?;
+        }
+        self.history_tail.write().clear();
+        Ok(())
+    }
+
+    /// Writes a batch that changes the best chain other than by children of its head, with the rows of the history of all its blocks
+    /// up to `kept`. `head`: number of the new head. Readers of the history wait meanwhile.
+    fn write_changed_chain(&self, mut batch: WriteBatch, kept: u64, head: u64) -> Result<u64, StorageError> {
+        let mut tail = self.history_tail.write();
+        tail.add_to_batch(&self.database, &mut batch, kept)?;
+        history_tail::put_end(&self.database, &mut batch, head)?;
+        let generation = self.write_new_head(batch)?;
+        tail.clear();
+        Ok(generation)
+    }
+
+    /// Writes the rows of the history that are in memory only, which makes the next start faster.
+    pub fn flush_history(&self) -> Result<(), StorageError> {
+        self.database.check_writable()?;
+        let mut batch = WriteBatch::default();
+        self.index_history(&mut batch)?;
+        self.database.write_batch(batch)
+    }
+
+    /// Reads the changes of the blocks whose rows are not in the history yet.
+    pub(crate) fn load_history_tail(&self) -> Result<(), StorageError> {
+        let mut tail = self.history_tail.write();
+        tail.clear();
+        let end = self.database.decoded(META, HISTORY_END_KEY, |row| row.try_into().ok().map(u64::from_be_bytes))?;
+        let Some(end) = end else { return Ok(()) };
+        // The changes that led to the oldest kept state may have been removed.
+        for number in end.max(self.oldest_state()).saturating_add(1).. {
+            let Some(main) = self.blocks_at(number)?.into_iter().find(|entry| entry.is_main) else { break };
+            tail.push(number, Arc::new(self.changes(number, &main.hash)?));
+        }
+        Ok(())
     }
 
     /// Adds the rows of a block, except those of its transactions and logs, and of the state of the head.
@@ -246,11 +316,7 @@ impl Store {
         best: &HeadChange<'_>,
     ) -> Result<(), StorageError> {
         let none = ChangeSet::default();
-        let own = write.changes.unwrap_or(&none);
-        if best.retracted.is_empty() && best.enacted.len() <= 1 {
-            history::add_to_batch(&self.database, batch, write.number, own)?;
-            return flat::add_to_batch(&self.database, batch, own.iter());
-        }
+        let own = write.changes.map_or(&none, |changes| &**changes);
         let mut difference = ChangeSet::default();
         for (number, hash) in best.retracted {
             let changes = self.changes(*number, hash)?;
@@ -403,7 +469,7 @@ impl Store {
             let flushed = FlushedTrie { number: rewind.height, hash: rewind.head, root: rewind.state_root };
             self.batch_flush(&mut batch, rows, flushed)?;
         }
-        self.main_hashes.change(|| self.write_new_head(batch))
+        self.main_hashes.change(|| self.write_changed_chain(batch, rewind.height, rewind.height))
     }
 
     fn remove_locations(
@@ -465,6 +531,7 @@ impl Store {
             let before_open = || _ = self.generation.fetch_add(1, Ordering::SeqCst);
             self.main_hashes.change(|| self.database.reopen_engine(before_open))?;
             self.kept.load(&self.database)?;
+            self.load_history_tail()?;
         }
         self.database.write_probe()
     }

@@ -24,10 +24,11 @@ type Write = (usize, usize);
 
 fn block(number: u64, name: &str, writes: &[Write], state: &mut State) -> TestBlock {
     let mut block = TestBlock::new(number, name);
-    for (key, length) in writes {
+    // A block changes a key once.
+    for (key, length) in writes.iter().copied().collect::<BTreeMap<_, _>>() {
         // Some values are equal, at other keys and in other blocks.
-        let (key, value) = (KEYS[*key], vec![number as u8 % VALUES; *length]);
-        block = block.with_flat(key, (*length > 0).then_some(&value));
+        let (key, value) = (KEYS[key], vec![number as u8 % VALUES; length]);
+        block = block.with_flat(key, (length > 0).then_some(&value));
         match length {
             0 => drop(state.remove(key)),
             _ => drop(state.insert(key.to_vec(), value)),
@@ -71,6 +72,9 @@ fn assert_states(store: &Store, states: &[State], oldest: u64) {
     assert_eq!(Some(&flat), states.last());
 }
 
+/// A chain, a branch with the height of its fork point, a height to go back to, the oldest state that is kept, and a size of the tail.
+type Case = (Vec<Vec<Write>>, Vec<Vec<Write>>, u64, u64, u64, usize);
+
 /// Long values that each stored change set leads to, by number of the block.
 type References = Vec<(u64, Vec<Vec<u8>>)>;
 
@@ -102,11 +106,12 @@ fn prune(store: &Store, oldest: u64) {
 fn every_kept_state_is_read_after_extensions_branches_and_rewinds() {
     let writes = || prop::collection::vec((0..KEYS.len(), prop::sample::select(LENGTHS.to_vec())), 0..5);
     let chain = || prop::collection::vec(writes(), 1..HEIGHT as usize);
-    // A chain, a branch with the height of its fork point, a height to go back to, and the oldest state that is kept.
-    let cases = (chain(), chain(), 0..HEIGHT, 0..HEIGHT, 0..HEIGHT);
-    let run = |(main, side, fork, low, oldest): (Vec<Vec<Write>>, Vec<Vec<Write>>, u64, u64, u64)| {
-        let options = StoreOptions { node_versions: NodeVersions::Current, ..small() };
-        let store = Store::open_temporary(&identity(), &options).unwrap();
+    let cases = (chain(), chain(), 0..HEIGHT, 0..HEIGHT, 0..HEIGHT, 0..12_usize);
+    let run = |(main, side, fork, low, oldest, history_tail): Case| {
+        let dir = tempfile::tempdir().unwrap();
+        let options = StoreOptions { history_tail, node_versions: NodeVersions::Current, ..small() };
+        let open = || Store::open(dir.path(), &identity(), &options).unwrap();
+        let store = open();
         let mut references = References::new();
         let mut states = vec![State::new()];
         let mut blocks = vec![TestBlock::new(0, "genesis")];
@@ -121,6 +126,9 @@ fn every_kept_state_is_read_after_extensions_branches_and_rewinds() {
         }
         assert_states(&store, &states, 0);
         assert_values(&store, &states[0], &references);
+        drop(store);
+        let store = open();
+        assert_states(&store, &states, 0);
 
         let oldest = oldest.min(main.len() as u64);
         prune(&store, oldest);
@@ -146,6 +154,9 @@ fn every_kept_state_is_read_after_extensions_branches_and_rewinds() {
         }
         assert_states(&store, &branch_states, oldest);
         assert_values(&store, &oldest_state, &references);
+        drop(store);
+        let store = open();
+        assert_states(&store, &branch_states, oldest);
 
         let low = low.clamp(oldest, blocks.len() as u64 - 1) as usize;
         let retracted: Vec<NumberAndHash> =
@@ -162,7 +173,7 @@ fn every_kept_state_is_read_after_extensions_branches_and_rewinds() {
         assert_values(&store, &branch_states[low], &references);
         Ok(())
     };
-    let config = ProptestConfig { cases: 40, ..ProptestConfig::default() };
+    let config = ProptestConfig { cases: 24, ..ProptestConfig::default() };
     let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     TestRunner::new_with_rng(config, random).run(&cases, run).unwrap();
 }

@@ -11,6 +11,7 @@ mod node_files;
 mod written_blocks;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rhizome_primitives::{Address, B256, Bloom, Bytes, Log, Receipt, U256, keccak256};
 use rhizome_storage::{BlockWrite, ChainIdentity, ChangeSet, HeadChange, StorageError, Store, StoreOptions};
@@ -118,7 +119,8 @@ impl TestBlock {
                 ChangeSet::of(&self.flat, |key| Ok(parent.get(key).map(|value| Bytes::copy_from_slice(value))))
             }
             None => ChangeSet::of(&self.flat, |key| store.flat_get(key)),
-        }?;
+        };
+        let changes = Arc::new(changes?);
         let write = BlockWrite {
             hash: self.hash,
             number: self.number,

@@ -130,10 +130,12 @@ impl HeadWriter {
         }
     }
 
-    /// Writes the blocks in flight, and the trie nodes that are not flushed: the next start need not apply the changes since the last
-    /// flush.
+    /// Writes the blocks in flight, the history and the trie nodes that are not flushed: the next start need not apply the changes
+    /// since then.
     pub(crate) fn close(&mut self) {
         self.settle();
+        // After a failure the changes are applied at the start.
+        drop(self.steps.archive.store.flush_history());
         let state = &mut *self.state.lock();
         if self.steps.archive.store.node_versions() == NodeVersions::All || state.trie().changed_keys() == 0 {
             return;
@@ -141,7 +143,6 @@ impl HeadWriter {
         let head = self.steps.publisher.head();
         let (mut trie, number, hash) = (state.take_trie(), head.number(), head.hash());
         let flushed = FlushedTrie { number, hash, root: head.record.state_root };
-        // After a failure the changes are applied at the start.
         if trie.root_hash() == flushed.root {
             drop(self.steps.archive.store.flush_trie(trie.flush(), flushed));
         }
