@@ -51,7 +51,7 @@ impl Node {
         let waiting_feed = Arc::new(WaitingFeed::default());
         let (feed, lost, waiting) = (Arc::clone(&pending_feed), Arc::clone(&deleted), Arc::clone(&waiting_feed));
         chain.on_event(Box::new(move |event| match event {
-            ChainEvent::PendingTransaction { hash } => feed.push(*hash),
+            ChainEvent::PendingTransaction { hash, .. } => feed.push(*hash),
             // The chain was rewound: the deleted blocks are no longer stored.
             ChainEvent::NewHead { number, enacted, retracted, .. } if enacted.is_empty() => {
                 retracted.iter().for_each(|hash| lost.push(*hash, *number));

@@ -23,9 +23,22 @@ pub enum ChainEvent {
     PendingTransaction {
         /// Its hash.
         hash: B256,
+        /// Its source, or that of the transaction that unlocked it.
+        origin: TransactionOrigin,
     },
     /// A block was mined without a transaction that waits. ReportedReasons once for each reason.
     TransactionSkipped(SkippedTransaction),
+}
+
+/// Source of a pending transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TransactionOrigin {
+    /// A caller of this node.
+    Caller,
+    /// A change of the head: its block left the best chain, or another block unlocked it.
+    HeadChange,
+    /// A peer, by the key of its connection.
+    Peer(usize),
 }
 
 type ChainListener = Arc<dyn Fn(&ChainEvent) + Send + Sync>;

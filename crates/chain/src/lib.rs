@@ -29,7 +29,7 @@ pub use archive::record::BlockRecord;
 pub use chain::Chain;
 pub use config::{ChainConfig, Clock, DataDir, OldStateRoots, ProvenBlocks, SnapshotHeights, StateHistory};
 pub use error::{BlockDecodeError, ChainError, ImportError};
-pub use events::ChainEvent;
+pub use events::{ChainEvent, TransactionOrigin};
 pub use head::Head;
 pub use headers::{ChainedHeader, HeaderChain, HeaderFault, HeaderRun};
 pub use import::block_file::{BlockFileError, ExportError, ImportedLine, LineFault, LineResult};

@@ -13,7 +13,7 @@ use super::Chain;
 use crate::archive::record::BlockRecord;
 use crate::config::StateHistory;
 use crate::error::{ChainError, ImportError};
-use crate::events::ChainEvent;
+use crate::events::{ChainEvent, TransactionOrigin};
 use crate::import::block_file::{self, BlockFileError, ExportError, ImportedLine};
 use crate::import::block_stream::{self, StreamedBlock};
 use crate::import::numbered_block::{self, NumberedBlock};
@@ -159,7 +159,16 @@ impl Chain {
 
     /// Adds a transaction to the pool. Fails with the rule that it breaks.
     pub fn submit(&self, transaction: Transaction) -> Result<SubmittedTransaction, PoolRejection> {
-        Ok(self.submitted(self.pool().add(transaction)?))
+        Ok(self.submitted(self.pool().add(transaction)?, TransactionOrigin::Caller))
+    }
+
+    /// [`Chain::submit`] for a transaction that a peer sent. `connection` is the key of its connection.
+    pub fn submit_from_peer(
+        &self,
+        transaction: Transaction,
+        connection: usize,
+    ) -> Result<SubmittedTransaction, PoolRejection> {
+        Ok(self.submitted(self.pool().add(transaction)?, TransactionOrigin::Peer(connection)))
     }
 
     /// Adds the transaction that `sign` makes of the next nonce of an account to the pool ([`TransactionPool::add_next`]).
@@ -168,12 +177,12 @@ impl Chain {
         sender: &Address,
         sign: impl FnMut(u64) -> Result<Transaction, E>,
     ) -> Result<SubmittedTransaction, E> {
-        Ok(self.submitted(self.pool().add_next(sender, sign)?))
+        Ok(self.submitted(self.pool().add_next(sender, sign)?, TransactionOrigin::Caller))
     }
 
-    fn submitted(&self, admitted: AdmittedTransaction) -> SubmittedTransaction {
+    fn submitted(&self, admitted: AdmittedTransaction, origin: TransactionOrigin) -> SubmittedTransaction {
         for hash in admitted.now_pending {
-            self.publisher.listeners().emit(&ChainEvent::PendingTransaction { hash });
+            self.publisher.listeners().emit(&ChainEvent::PendingTransaction { hash, origin });
         }
         SubmittedTransaction { hash: admitted.hash, sender: admitted.sender, is_pending: admitted.is_pending }
     }

@@ -6,7 +6,7 @@ use arc_swap::ArcSwap;
 use crate::archive::Archive;
 use crate::archive::derived_trie::TrieSnapshot;
 use crate::archive::record::BlockRecord;
-use crate::events::{ChainEvent, ChainListeners};
+use crate::events::{ChainEvent, ChainListeners, TransactionOrigin};
 use crate::head::Head;
 use crate::head::branch_change::{self, BranchChange};
 use crate::txpool::{PoolHead, TransactionPool};
@@ -68,7 +68,7 @@ impl HeadPublisher {
             retracted: branch_change::hashes(&change.retracted),
         });
         for hash in now_pending {
-            self.listeners.emit(&ChainEvent::PendingTransaction { hash });
+            self.listeners.emit(&ChainEvent::PendingTransaction { hash, origin: TransactionOrigin::HeadChange });
         }
     }
 
@@ -76,7 +76,7 @@ impl HeadPublisher {
     pub(crate) fn publish_state(&self, record: Arc<BlockRecord>, generation: u64, snapshot: Arc<TrieSnapshot>) {
         let pool_head = self.replace_head(record, generation, snapshot);
         for hash in self.pool.follow_state(pool_head) {
-            self.listeners.emit(&ChainEvent::PendingTransaction { hash });
+            self.listeners.emit(&ChainEvent::PendingTransaction { hash, origin: TransactionOrigin::HeadChange });
         }
     }
 

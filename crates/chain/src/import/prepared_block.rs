@@ -78,6 +78,11 @@ impl PreparedBlock {
         }
     }
 
+    /// Returns the full encoding.
+    pub fn encoding(&self) -> &[u8] {
+        &self.raw
+    }
+
     /// Returns the size of the encoding in bytes.
     pub fn size(&self) -> usize {
         self.raw.len()
