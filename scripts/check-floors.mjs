@@ -15,7 +15,7 @@ const crates = {
   evm: ['primitives', 'trie', 'bitcoin', 'bridge'],
   storage: ['primitives', 'trie'],
   chain: ['primitives', 'trie', 'pow', 'evm', 'storage'],
-  net: ['primitives', 'wire', 'chain'],
+  net: ['primitives', 'pow', 'wire', 'chain'],
   blobs: [],
   archives: ['primitives', 'trie', 'pow', 'blobs', 'chain'],
   answers: ['primitives', 'trie', 'evm', 'chain', 'net', 'blobs', 'archives'],

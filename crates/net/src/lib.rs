@@ -5,7 +5,8 @@
 //! limits, and hands over messages as [`PeerEvent`]s. A receiver that is slow stops the reading of sockets; no message is
 //! dropped.
 //!
-//! `dispatch` passes messages on to `sync`, which keeps the chain of the node up to date.
+//! `dispatch` passes messages on to `sync`, which keeps the chain of the node up to date, to
+//! `server`, which answers requests, and to `relay`, which exchanges new blocks and transactions.
 //!
 //! Must not: know JSON or Node; decode blocks or transactions on its threads; decide about consensus.
 //!
@@ -27,7 +28,10 @@ mod node_key;
 mod node_list;
 mod options;
 mod peer;
+mod peer_tasks;
 mod registry;
+mod relay;
+mod server;
 mod standing;
 mod sync;
 mod token_bucket;

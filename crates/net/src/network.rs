@@ -10,7 +10,7 @@ use crate::peer::events::PeerEvent;
 use crate::peer::{Peer, PeerDirection};
 use crate::standing::{PeerStanding, ScoreEvent};
 use crate::sync::{self, SyncProgress, SyncStatus};
-use crate::{dialler, discovery, dispatch, listener};
+use crate::{dialler, discovery, dispatch, listener, relay, server};
 use parking_lot::Mutex;
 use rhizome_chain::Chain;
 use rhizome_wire::session::{Enode, HostPort, NodeId};
@@ -45,8 +45,8 @@ pub struct PeerNetwork {
 struct SynchronizedChain {
     chain: Arc<Chain>,
     progress: Arc<SyncProgress>,
-    /// Feeds the importer. Ends after the runtime.
-    thread: Mutex<Option<JoinHandle<()>>>,
+    /// Feed the importer. They end after the runtime.
+    threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl PeerNetwork {
@@ -94,14 +94,16 @@ impl PeerNetwork {
         let (task, thread) =
             sync::synchronize(Arc::clone(shared), Arc::clone(&chain), Arc::clone(&progress), handlers.sync)
                 .map_err(NetworkError::Threads)?;
+        let (relay_task, relay_thread) =
+            relay::relay(Arc::clone(shared), Arc::clone(&chain), handlers.relay).map_err(NetworkError::Threads)?;
         if let Some(runtime) = &*network.runtime.lock() {
             runtime.spawn(dispatch::dispatch(Arc::clone(shared), received, senders));
             runtime.spawn(task);
-            for mut unused in [handlers.server, handlers.relay] {
-                runtime.spawn(async move { while unused.recv().await.is_some() {} });
-            }
+            runtime.spawn(relay_task);
+            runtime.spawn(server::serve(Arc::clone(shared), Arc::clone(&chain), handlers.server));
         }
-        network.synchronized = Some(SynchronizedChain { chain, progress, thread: Mutex::new(Some(thread)) });
+        network.synchronized =
+            Some(SynchronizedChain { chain, progress, threads: Mutex::new(vec![thread, relay_thread]) });
         Ok(network)
     }
 
@@ -115,9 +117,9 @@ impl PeerNetwork {
             std::thread::sleep(Duration::from_millis(2));
         }
         runtime.shutdown_timeout(THREAD_TIME);
-        let thread = self.synchronized.as_ref().and_then(|synchronized| synchronized.thread.lock().take());
+        let threads = self.synchronized.as_ref().map(|synchronized| std::mem::take(&mut *synchronized.threads.lock()));
         // A panic was printed.
-        thread.map(JoinHandle::join);
+        threads.into_iter().flatten().for_each(|thread| drop(thread.join()));
         if let Some(path) = &self.shared.options.nodes_file {
             // Without the file the next start takes longer to find peers.
             let _ = self.shared.nodes.lock().write(path, &anchors);

@@ -9,6 +9,7 @@ use crate::options::NetworkOptions;
 use crate::peer::Peer;
 use crate::peer::events::PeerEvent;
 use crate::registry::Registry;
+use crate::relay::AcceptedBlocks;
 use crate::standing::{PeerStanding, ScoreEvent};
 use crate::traffic::{Closed, PeerTraffic};
 use parking_lot::{Mutex, RwLock};
@@ -30,6 +31,8 @@ pub(crate) struct NetworkState {
     pub(crate) nodes: Mutex<NodeList>,
     pub(crate) events: mpsc::Sender<PeerEvent>,
     pub(crate) status: StatusSource,
+    /// Announced blocks that are possibly not on disk yet.
+    pub(crate) accepted: AcceptedBlocks,
     pub(crate) closed: Closed,
     /// Sums of connections that have ended.
     pub(crate) past_traffic: PeerTraffic,
@@ -53,6 +56,7 @@ impl NetworkState {
             static_peers: RwLock::new(options.static_peers.clone()),
             events,
             status,
+            accepted: AcceptedBlocks::default(),
             closed: Closed::default(),
             past_traffic: PeerTraffic::default(),
             listening: OnceLock::new(),
@@ -63,7 +67,10 @@ impl NetworkState {
     /// Returns the first message of this node.
     pub(crate) fn hello(&self) -> Hello {
         let port = self.listening.get().map_or(0, SocketAddr::port);
-        let capabilities = vec![Capability::rsk(), Capability::rhizome()];
+        let mut capabilities = vec![Capability::rsk(), Capability::rhizome()];
+        if self.options.serves_snap {
+            capabilities.push(Capability::snap());
+        }
         Hello::new(self.options.client.clone(), capabilities, port, self.options.key.id())
     }
 

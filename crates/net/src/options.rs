@@ -33,6 +33,8 @@ pub struct NetworkOptions {
     pub nodes_file: Option<PathBuf>,
     /// Maximum number of peers.
     pub max_peers: usize,
+    /// Whether whole blocks are served to snap clients.
+    pub serves_snap: bool,
     /// Whether loopback and private addresses are exempt from limits for addresses. For development networks.
     pub exempts_local: bool,
     /// Limits. The defaults are those of docs/spec/p2p-additions.md, F.
@@ -55,6 +57,7 @@ impl NetworkOptions {
             public_ip: None,
             nodes_file: None,
             max_peers: 50,
+            serves_snap: false,
             exempts_local: false,
             limits: Limits::default(),
         }

@@ -23,6 +23,7 @@ use rhizome_primitives::{B256, U256};
 use rhizome_wire::rsk::StatusMessage;
 use rhizome_wire::session::{Hello, NodeId, SharedCapabilities, codes};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
@@ -33,6 +34,13 @@ pub enum PeerDirection {
     Inbound,
     /// This node dialled.
     Outbound,
+}
+
+/// Identifies a connection.
+pub(crate) type PeerKey = usize;
+
+pub(crate) fn key_of(peer: &Arc<Peer>) -> PeerKey {
+    Arc::as_ptr(peer).addr()
 }
 
 /// A peer from Hello on. NetworkState by its task and by all that send to it.

@@ -42,9 +42,13 @@ pub(crate) struct SyncingNode {
 
 impl SyncingNode {
     pub(crate) fn start(chain: Arc<Chain>) -> SyncingNode {
+        SyncingNode::start_with(chain, |options| options)
+    }
+
+    pub(crate) fn start_with(chain: Arc<Chain>, change: impl FnOnce(NetworkOptions) -> NetworkOptions) -> SyncingNode {
         let genesis = chain.main_hash(0).unwrap().unwrap();
-        let network =
-            PeerNetwork::join(NetworkOptions { genesis, ..options(1) }, Arc::clone(&chain), standing()).unwrap();
+        let options = change(NetworkOptions { genesis, ..options(1) });
+        let network = PeerNetwork::join(options, Arc::clone(&chain), standing()).unwrap();
         SyncingNode { network, chain }
     }
 

@@ -274,6 +274,11 @@ impl Trie {
         Ok(self.root.node(&*self.source, NodePosition::ROOT)?.map_or(0, |node| node.children_size))
     }
 
+    /// Returns the size of the trie: the bytes of all messages and long values, 0 if it is empty.
+    pub fn size(&self) -> Result<u64, TrieError> {
+        Ok(self.root.node(&*self.source, NodePosition::ROOT)?.map_or(0, |node| node.size()))
+    }
+
     /// Iterates over all keys and values in key order.
     pub fn entries(&self) -> TrieEntries {
         self.entries_under(&[])

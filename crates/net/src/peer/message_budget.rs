@@ -1,13 +1,17 @@
 //! Number of messages of rsk/62 that a node of the reference takes in a minute (docs/spec/p2p.md, 7.3; p2p-additions.md, B).
 
 use parking_lot::Mutex;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Messages in a minute. The reference takes 1,001; the others are for clocks that differ.
 const MESSAGES_PER_MINUTE: u32 = 960;
 const MINUTE_MS: u64 = 60_000;
 /// Messages that may be sent at once when they are spread evenly.
 const SPREAD_BURST: u32 = 32;
+/// Messages of a minute from which on answers are spread evenly over the rest of it, so that the peer is never left in silence.
+const ANSWERS_AT_ONCE: u32 = 300;
+/// Time after which an answer is tried again in a minute without room.
+const RETRY: Duration = Duration::from_millis(100);
 
 /// Budget of one peer, by minutes of the Unix time. Further messages are lost there without notice.
 #[derive(Debug)]
@@ -23,6 +27,8 @@ struct SentInMinute {
     count: u32,
     /// The clock of the peer seems to differ.
     is_spread: bool,
+    /// Time of the last answer in milliseconds.
+    last_answer: u64,
 }
 
 impl MessageBudget {
@@ -45,6 +51,31 @@ impl MessageBudget {
         }
         sent.count += 1;
         true
+    }
+
+    /// Counts an answer. If it must not be sent now, returns the time after which to try again.
+    pub(crate) fn take_answer(&self) -> Result<(), Duration> {
+        self.take_answer_at(now_ms())
+    }
+
+    fn take_answer_at(&self, now: u64) -> Result<(), Duration> {
+        if self.is_unlimited {
+            return Ok(());
+        }
+        let mut sent = self.minute.lock();
+        let left = sent.left(now);
+        if left == 0 {
+            return Err(RETRY);
+        }
+        if sent.count >= ANSWERS_AT_ONCE {
+            let due = sent.last_answer + (MINUTE_MS - now % MINUTE_MS) / u64::from(left);
+            if now < due {
+                return Err(Duration::from_millis(due - now));
+            }
+        }
+        sent.count += 1;
+        sent.last_answer = now;
+        Ok(())
     }
 
     /// Spreads messages over each minute from now on: the minutes of the peer begin at another time.
@@ -86,6 +117,22 @@ mod tests {
         assert_eq!(taken(&budget, 59_999, 0), 100);
         assert_eq!(taken(&budget, 60_000, 0), 960);
         assert_eq!(taken(&MessageBudget::new(true), 0, 0), 2_000);
+    }
+
+    #[test]
+    fn answers_are_spread_over_the_rest_of_a_minute() {
+        let budget = MessageBudget::new(false);
+        let (mut now, mut times) = (120_000, Vec::new());
+        while now < 180_000 {
+            match budget.take_answer_at(now) {
+                Ok(()) => times.push(now),
+                Err(delay) => now += delay.as_millis() as u64,
+            }
+        }
+        assert!((950..=960).contains(&times.len()), "{}", times.len());
+        assert_eq!(times.get(299), Some(&120_000));
+        assert!(times.windows(2).all(|pair| pair[1] - pair[0] <= 200));
+        assert!(times.last().is_some_and(|last| *last > 179_000));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::progress::{SyncLoad, SyncProgress};
 use crate::peer::Peer;
 use crate::peer::outbox::SendError;
+pub(super) use crate::peer::{PeerKey, key_of};
 use rhizome_primitives::{B256, U256};
 use rhizome_wire::rhz::RhzMessage;
 use rhizome_wire::rsk::{BlockIdentifier, RskMessage};
@@ -23,13 +24,6 @@ const SECOND_CHANCE: Duration = Duration::from_secs(10);
 
 /// Nodes that are not asked for whole blocks any more, at most.
 const MAX_REMEMBERED: usize = 256;
-
-/// Identifies a connection.
-pub(super) type PeerKey = usize;
-
-pub(super) fn key_of(peer: &Arc<Peer>) -> PeerKey {
-    Arc::as_ptr(peer).addr()
-}
 
 /// Request that waits for its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]

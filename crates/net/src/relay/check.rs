@@ -1,0 +1,97 @@
+//! Checks of announced blocks before anything is executed, cheapest first. They run on rayon.
+
+use super::accepted_blocks::AcceptedBlocks;
+use crate::standing::ScoreEvent;
+use rhizome_chain::{Chain, ChainError, PreparedBlock};
+use rhizome_pow::header_rules::timestamp_after_parent;
+use rhizome_pow::{HeaderRuleError, check_header, proof_of_work};
+use rhizome_primitives::{B256, keccak256};
+use rhizome_wire::rsk::{BlockIdentifier, EncodedBlock, RskMessage};
+
+/// Distance above the head up to which blocks are taken: a skeleton of the reference.
+pub(super) const MAX_ABOVE: u64 = 192 * 20;
+/// Distance below the head up to which blocks are taken.
+pub(super) const MAX_BELOW: u64 = 7;
+/// Seconds beyond the drift of the network for which a block waits.
+const MAX_WAIT: u64 = 30;
+
+/// Result of the checks of a block.
+pub(super) enum BlockVerdict {
+    /// Known, out of range, or not to be decided by this node.
+    Ignored,
+    /// A fault that an honest peer checks before it relays a block.
+    BadHeader(ScoreEvent),
+    /// The header names another body. An honest peer may relay such a block, because it relays before the execution.
+    BadBody,
+    /// Valid, but later than the clock allows until `due`, in seconds.
+    Future { block: PreparedBlock, due: u64 },
+    /// Has proof of work; its parent is not stored.
+    Orphan(PreparedBlock),
+    /// Passes all rules about the header and its parent.
+    Valid(PreparedBlock),
+}
+
+/// An announced block after its checks. `hash` is `None` if the header could not be read.
+pub(super) struct JudgedBlock {
+    pub(super) hash: Option<B256>,
+    pub(super) verdict: BlockVerdict,
+}
+
+/// Checks a message BLOCK.
+pub(super) fn check_message(chain: &Chain, accepted: &AcceptedBlocks, payload: &[u8]) -> JudgedBlock {
+    let malformed = JudgedBlock { hash: None, verdict: BlockVerdict::BadHeader(ScoreEvent::InvalidMessage) };
+    let Ok(RskMessage::Block(block)) = RskMessage::decode(payload) else { return malformed };
+    let Ok(header) = block.header(chain.spec()) else { return malformed };
+    let hash = header.hash();
+    let position = BlockIdentifier { hash, number: header.number };
+    let verdict = if !is_wanted(chain, accepted, &position) {
+        BlockVerdict::Ignored
+    } else if proof_of_work(&header, chain.spec()).is_err() {
+        BlockVerdict::BadHeader(ScoreEvent::InvalidBlock)
+    } else {
+        check_body(chain, &block)
+    };
+    JudgedBlock { hash: Some(hash), verdict }
+}
+
+/// Whether a block is near the head, not stored and not known to be invalid.
+pub(super) fn is_wanted(chain: &Chain, accepted: &AcceptedBlocks, block: &BlockIdentifier) -> bool {
+    let best = chain.head().number();
+    let is_near = block.number > 0 && block.number <= best + MAX_ABOVE && block.number + MAX_BELOW >= best;
+    let is_new = || !accepted.contains(&block.hash) && !chain.headers().is_known_invalid(&block.hash);
+    // A block that cannot be looked up is not asked for.
+    is_near && is_new() && chain.headers().has(block.number, &block.hash).is_ok_and(|is_known| !is_known)
+}
+
+/// Decodes a block with proof of work, and checks it against its parent.
+fn check_body(chain: &Chain, block: &EncodedBlock<'_>) -> BlockVerdict {
+    let Ok(prepared) = PreparedBlock::decode(block.encoding(), chain.spec()) else { return BlockVerdict::BadBody };
+    let uncles_hash = keccak256(block.uncles().encoding());
+    if prepared.block().header.uncles_hash.as_ref() != uncles_hash.as_slice() {
+        return BlockVerdict::BadBody;
+    }
+    // A failed read is no fault of the block.
+    check_parent(chain, prepared).unwrap_or(BlockVerdict::Ignored)
+}
+
+/// Checks a block against its parent and the clock.
+pub(super) fn check_parent(chain: &Chain, block: PreparedBlock) -> Result<BlockVerdict, ChainError> {
+    let header = &block.block().header;
+    let Some(parent_hash) = header.parent() else { return Ok(BlockVerdict::BadHeader(ScoreEvent::InvalidBlock)) };
+    let Some(parent) = chain.block(&parent_hash)? else { return Ok(BlockVerdict::Orphan(block)) };
+    let parent = &parent.block.header;
+    let result = check_header(header, parent, chain.spec(), chain.config().clock.now())
+        .and_then(|()| timestamp_after_parent(header, parent, chain.spec()));
+    Ok(match result {
+        Ok(()) => BlockVerdict::Valid(block),
+        Err(HeaderRuleError::InTheFuture { timestamp, now, drift }) => {
+            let due = timestamp.saturating_sub(drift);
+            if due <= now.saturating_add(MAX_WAIT) {
+                BlockVerdict::Future { block, due }
+            } else {
+                BlockVerdict::Ignored
+            }
+        }
+        Err(_) => BlockVerdict::BadHeader(ScoreEvent::InvalidBlock),
+    })
+}

@@ -1,0 +1,75 @@
+//! Answers to snap clients (docs/spec/p2p.md, 10.2). Only with `serves_snap`.
+
+use super::chain_server::{ChainServer, ServeError};
+use rhizome_wire::rsk::{EncodedList, RskMessage, WeighedBlocks, block_strings};
+
+/// Distance of the blocks that may be checkpoints.
+const GRID: u64 = 5_000;
+/// Distance of the checkpoint from the grid.
+const DISTANCE: u64 = 3_840;
+/// Maximum number of blocks in an answer, and of those below a checkpoint.
+const BLOCKS: u64 = 400;
+/// Size in bytes above which an answer has fewer blocks: a frame is below 8 MiB.
+const MAX_BYTES: usize = 7 << 20;
+
+/// Returns the payload of the answer; `None` if there is none.
+pub(super) fn answer(server: &ChainServer, request: RskMessage<'_>) -> Result<Option<Vec<u8>>, ServeError> {
+    let best = server.chain.head().number();
+    match request {
+        RskMessage::SnapBlocksRequest { id, number } if (2..=best).contains(&number) => {
+            weighed(server, number.saturating_sub(BLOCKS).max(1), number - 1, |blocks| RskMessage::SnapBlocksResponse {
+                id,
+                blocks,
+            })
+        }
+        RskMessage::SnapStatusRequest { id } => {
+            let checkpoint = (best - best % GRID).saturating_sub(DISTANCE);
+            let Some(trie_size) = trie_size(server, checkpoint)? else { return Ok(None) };
+            weighed(server, checkpoint.saturating_sub(BLOCKS), checkpoint, |blocks| RskMessage::SnapStatusResponse {
+                id,
+                blocks,
+                trie_size,
+            })
+        }
+        RskMessage::StateChunkRequest { id, number, from, .. } => state_chunk(server, id, number, from),
+        _ => Ok(None),
+    }
+}
+
+/// Returns the message with blocks of the main chain, both ends included. Leaves out the lowest blocks above the size limit.
+fn weighed(
+    server: &ChainServer,
+    from: u64,
+    to: u64,
+    message: impl FnOnce(WeighedBlocks<'_>) -> RskMessage<'_>,
+) -> Result<Option<Vec<u8>>, ServeError> {
+    let (mut raws, mut difficulties, mut size) = (Vec::new(), Vec::new(), 0);
+    for number in (from..=to).rev() {
+        // Missing only if the chain was rewound meanwhile.
+        let Some(record) = server.chain.main_block(number)? else { return Ok(None) };
+        size += record.size;
+        if size > MAX_BYTES && !raws.is_empty() {
+            break;
+        }
+        let Some(raw) = server.chain.raw_block(&record.hash)? else { return Ok(None) };
+        raws.push(raw);
+        difficulties.push(record.total_difficulty);
+    }
+    raws.reverse();
+    difficulties.reverse();
+    let strings = block_strings(raws.iter().map(AsRef::as_ref));
+    let blocks = WeighedBlocks::new(EncodedList::decode(&strings, "blocks")?, difficulties)?;
+    Ok(Some(message(blocks).encode()))
+}
+
+/// Returns the size of the state trie after a block of the main chain; `None` if the state is not held any more.
+fn trie_size(server: &ChainServer, number: u64) -> Result<Option<u64>, ServeError> {
+    let Some(record) = server.chain.main_block(number)? else { return Ok(None) };
+    let Ok(trie) = server.chain.state_trie(&record) else { return Ok(None) };
+    Ok(trie.size().ok())
+}
+
+/// Returns a part of the state trie after a block of the main chain. This node serves none.
+fn state_chunk(_server: &ChainServer, _id: u64, _number: u64, _from: u64) -> Result<Option<Vec<u8>>, ServeError> {
+    Ok(None)
+}
