@@ -228,9 +228,9 @@ impl RpcError {
 impl From<ChainError> for RpcError {
     fn from(failure: ChainError) -> Self {
         match &failure {
-            ChainError::TrieNotKept { .. } | ChainError::StateNotKept { .. } => {
-                Self::new(ErrorCode::ServerError, failure.to_string())
-            }
+            ChainError::TrieNotKept { .. }
+            | ChainError::StateNotKept { .. }
+            | ChainError::BranchBelowHistory { .. } => Self::new(ErrorCode::ServerError, failure.to_string()),
             _ if failure.is_write_fault() => Self::unwritable(failure.is_disk_full(), failure),
             _ => Self::internal(failure),
         }
