@@ -13,7 +13,7 @@ use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use rhizome_evm::AncestorBlock;
@@ -37,6 +37,8 @@ pub(crate) struct Archive {
     pub(crate) spec: Arc<ChainSpec>,
     pub(crate) store: Arc<Store>,
     history: StateHistory,
+    /// Held while old states are given up, and while they must stay.
+    pub(crate) pruning: Mutex<()>,
     records: Cache<B256, Arc<BlockRecord>, RecordWeight>,
     receipts: Cache<B256, Arc<StoredReceipts>, ReceiptsWeight>,
     /// For log searches over a few blocks.
@@ -67,6 +69,7 @@ impl Archive {
             spec,
             store,
             history,
+            pruning: Mutex::default(),
             records: Cache::with_weighter(items, bytes, RecordWeight),
             receipts: Cache::with_weighter(items, bytes, ReceiptsWeight),
             raw_receipts: Cache::with_weighter(items, bytes / RAW_RECEIPTS_SHARE, RawReceiptsWeight),

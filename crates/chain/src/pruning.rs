@@ -39,6 +39,8 @@ impl StatePruner {
         let run = move || {
             while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
                 let Some(importer) = weak.upgrade() else { return };
+                // A verification needs the old states.
+                let Some(_pruning) = importer.steps.archive.pruning.try_lock() else { continue };
                 // A failed write is repeated after the recovery, any other failure shows at the next read.
                 // During a fast import blocks are due all the time: the rest waits, so that groups of blocks stay whole.
                 while let Ok(Some((oldest, target))) = prune_step(&importer, kept, due)
@@ -72,6 +74,7 @@ pub(crate) fn prune_now(
     kept: u64,
     mut on_progress: impl FnMut(PruneProgress) -> ControlFlow<()>,
 ) -> Result<(), ChainError> {
+    let _pruning = importer.steps.archive.pruning.lock();
     while let Some((oldest, target)) = prune_step(importer, kept, 1)? {
         if on_progress(PruneProgress::States { oldest, target }).is_break() {
             return Ok(());

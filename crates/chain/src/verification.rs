@@ -146,6 +146,7 @@ impl<'a> ChainVerifier<'a> {
         if from > to || to > head {
             return Err(VerificationError::Range { from, to, head });
         }
+        let _pruning = self.steps.archive.pruning.lock();
         let oldest = self.steps.archive.store.oldest_state();
         if from <= oldest && oldest > 0 {
             return Err(VerificationError::NotKept { oldest });
