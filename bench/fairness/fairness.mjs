@@ -73,6 +73,11 @@ async function measure(report, { name, node, asked, timeMs, loops, attack }) {
     name,
     value: stepMs,
     unit: `ms longest step, ${delayMs.toFixed(1)} ms longest delay; other caller: ${times}${against}${fault ? `; ${fault}` : ''}`,
+    delayMs,
+    p50Ms: p50 / 1000,
+    p99Ms: p99 / 1000,
+    longestMs: max / 1000,
+    attacks: sent && sent.right + sent.wrong,
     isFailure,
   })
 }

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { ratio } from '../rpc/compare.mjs'
 import { bars } from './bars.mjs'
+import { fairnessTable } from './fairness.mjs'
 import { growthTable } from './growth.mjs'
 import { barChart } from './plot.mjs'
 import { bestOther, count, markdown, time } from './table.mjs'
@@ -10,6 +11,8 @@ import { bestOther, count, markdown, time } from './table.mjs'
 const introduction = new URL('./introduction.md', import.meta.url)
 const findings = new URL('./findings.md', import.meta.url)
 const profilesNote = new URL('./profiles.md', import.meta.url)
+/** Benchmarks with separate sections. */
+const withTable = new Set(['growth', 'fairness'])
 /** Smaller times are not shown. */
 const leastMicros = 0.05
 
@@ -37,7 +40,8 @@ export function writeReport(file, measured) {
     readFileSync(findings, 'utf8').trim(),
     profileText(rows),
     growthTable(results),
-    ownTable(results.filter(({ benchmark }) => benchmark !== 'growth')),
+    fairnessTable(results),
+    ownTable(results.filter(({ benchmark }) => !withTable.has(benchmark))),
     absentText(rows, comparison.absent),
   ]
   mkdirSync(dirname(file), { recursive: true })

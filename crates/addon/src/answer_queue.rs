@@ -5,7 +5,7 @@
 //! a time, within the budget of its event loop, and the owners of the answers take turns.
 
 use crate::owner;
-use crate::reply::{Reply, refusal};
+use crate::reply::{self, refusal};
 use napi::bindgen_prelude::{Function, Object, ToNapiValue};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Error, Result, Status, sys};
@@ -49,7 +49,10 @@ struct FinishedAnswer {
 }
 
 /// The end of a promise that settles it.
-struct PromiseHandle(sys::napi_deferred);
+struct PromiseHandle {
+    deferred: sys::napi_deferred,
+    is_batch: bool,
+}
 
 #[expect(unsafe_code, reason = "other threads only hold the pointer")]
 // Safety: only the thread that made the promise dereferences the pointer.
@@ -73,7 +76,11 @@ pub(crate) fn promise(env: &Env) -> Result<(PendingAnswer, Object<'_>)> {
         // Safety: the function lives as long as its handle, and this is its thread.
         checked(unsafe { sys::napi_ref_threadsafe_function(env.raw(), queue.wake.handle.get_raw()) })?;
     }
-    let pending = PendingAnswer { queue, owner: owner::current(), promise: PromiseHandle(deferred) };
+    let pending = PendingAnswer {
+        queue,
+        owner: owner::current(),
+        promise: PromiseHandle { deferred, is_batch: owner::is_batch() },
+    };
     Ok((pending, Object::from_raw(env.raw(), promise)))
 }
 
@@ -149,13 +156,15 @@ impl AnswerQueue {
         let raw = env.raw();
         // Safety: the environment is that of the caller, and this is the thread of the promise.
         let value = match answer {
-            Ok(text) => unsafe { Reply::to_napi_value(raw, Reply(text)) },
+            Ok(text) => unsafe { reply::value_of(raw, text, promise.is_batch) },
             Err(error) => Err(refusal(error)),
         };
         // Safety: as above. Each promise is settled once.
         checked(match value {
-            Ok(value) => unsafe { sys::napi_resolve_deferred(raw, promise.0, value) },
-            Err(error) => unsafe { sys::napi_reject_deferred(raw, promise.0, ToNapiValue::to_napi_value(raw, error)?) },
+            Ok(value) => unsafe { sys::napi_resolve_deferred(raw, promise.deferred, value) },
+            Err(error) => unsafe {
+                sys::napi_reject_deferred(raw, promise.deferred, ToNapiValue::to_napi_value(raw, error)?)
+            },
         })?;
         if self.open.fetch_sub(1, Ordering::Relaxed) == 1 {
             // Safety: as for the reference.

@@ -1,44 +1,56 @@
 //! Conversion of answers and errors to values of JavaScript.
 
+use crate::owner;
 use napi::bindgen_prelude::{Buffer, ToNapiValue};
 use napi::{Error, Result, Status, sys};
 use rhizome_answers::{ErrorCode, RpcError};
 use std::ptr::null_mut;
 
-/// Longer texts become a `Buffer`: its bytes are outside of the heap, where garbage collections would move them.
-const LONGEST_STRING: usize = 8 * 1024;
-/// Longer texts are not copied. The memory of others is freed by a thread of the engine, and not by the thread of JavaScript, on
-/// which many finalizers would run in one step.
+/// Longer texts become a `Buffer`.
+const LONGEST_STRING: usize = 64 * 1024;
+/// The same in a batch. Many batches have thousands of answers in memory: garbage collections would move the strings, and the
+/// bytes of a `Buffer` are outside of the heap.
+const LONGEST_STRING_OF_BATCH: usize = 8 * 1024;
+/// Longer texts are not copied. A `Buffer` that takes over memory has a finalizer, which costs more than a copy up to this size, and
+/// thousands of finalizers may run in one step.
 const LONGEST_COPY: usize = 256 * 1024;
 
-/// Finished JSON text. In JavaScript a string, or a `Buffer` if it is longer than [`LONGEST_STRING`].
+/// Finished JSON text. In JavaScript a string, or a `Buffer` if it is longer than [`LONGEST_STRING`], in a batch
+/// [`LONGEST_STRING_OF_BATCH`].
 pub struct Reply(pub(crate) Vec<u8>);
 
 impl ToNapiValue for Reply {
     #[expect(unsafe_code, reason = "the trait hands over a raw environment")]
     unsafe fn to_napi_value(env: sys::napi_env, reply: Self) -> Result<sys::napi_value> {
-        let Self(text) = reply;
-        if text.len() > LONGEST_COPY {
-            // Safety: the environment is that of the caller.
-            return unsafe { Buffer::to_napi_value(env, Buffer::from(text)) };
+        // Safety: the environment is that of the caller.
+        unsafe { value_of(env, reply.0, owner::is_batch()) }
+    }
+}
+
+/// Converts the text of a [`Reply`].
+#[expect(unsafe_code, reason = "calls the engine")]
+pub(crate) unsafe fn value_of(env: sys::napi_env, text: Vec<u8>, is_batch: bool) -> Result<sys::napi_value> {
+    let is_string = text.len() <= if is_batch { LONGEST_STRING_OF_BATCH } else { LONGEST_STRING };
+    if text.len() > LONGEST_COPY {
+        // Safety: the environment is that of the caller.
+        return unsafe { Buffer::to_napi_value(env, Buffer::from(text)) };
+    }
+    let mut value = null_mut();
+    // Safety: the environment is that of the caller. Pointer and length belong to a vector that lives until the end of this
+    // function; the engine copies.
+    let status = unsafe {
+        if !is_string {
+            sys::napi_create_buffer_copy(env, text.len(), text.as_ptr().cast(), null_mut(), &mut value)
+        } else if text.is_ascii() {
+            // One byte per character on both sides: a plain copy.
+            sys::napi_create_string_latin1(env, text.as_ptr().cast(), text.len() as isize, &mut value)
+        } else {
+            sys::napi_create_string_utf8(env, text.as_ptr().cast(), text.len() as isize, &mut value)
         }
-        let mut value = null_mut();
-        // Safety: the environment is that of the caller. Pointer and length belong to a vector that lives until the end of this
-        // function; the engine copies.
-        let status = unsafe {
-            if text.len() > LONGEST_STRING {
-                sys::napi_create_buffer_copy(env, text.len(), text.as_ptr().cast(), null_mut(), &mut value)
-            } else if text.is_ascii() {
-                // One byte per character on both sides: a plain copy.
-                sys::napi_create_string_latin1(env, text.as_ptr().cast(), text.len() as isize, &mut value)
-            } else {
-                sys::napi_create_string_utf8(env, text.as_ptr().cast(), text.len() as isize, &mut value)
-            }
-        };
-        match Status::from(status) {
-            Status::Ok => Ok(value),
-            failed => Err(Error::new(failed, "the answer could not become a value")),
-        }
+    };
+    match Status::from(status) {
+        Status::Ok => Ok(value),
+        failed => Err(Error::new(failed, "the answer could not become a value")),
     }
 }
 

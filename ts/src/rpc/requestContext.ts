@@ -23,8 +23,10 @@ export function nextConnection(): number {
   return ++lastConnection
 }
 
-/** Owner of the next execution: number of the caller's account (0: none) and of the connection. The addon reads it. */
-export const executionOwner = new Uint32Array(2)
+/**
+ * Owner of the next execution: number of the caller's account (0: none) and of the connection, and 1 in a batch. The addon reads it.
+ */
+export const executionOwner = new Uint32Array(3)
 
 /** Executions of a request. */
 interface Executions {

@@ -9,7 +9,7 @@ import { eventLoopBudget } from './eventLoopBudget.ts'
 import type { LargeBody } from './largeBody.ts'
 import { opensMoreThan } from './levels.ts'
 import type { Message } from './longAnswer.ts'
-import type { RequestContext } from './requestContext.ts'
+import { executionOwner, type RequestContext } from './requestContext.ts'
 import { readSplit } from './split.ts'
 
 export interface ServeSettings {
@@ -189,7 +189,9 @@ export class BodyServer {
         batch.running = []
         return before.then(() => this.#answerFrom(batch, index, request))
       }
+      executionOwner[2] = 1
       const answer = this.#dispatcher.answer(call, request, batch.used)
+      executionOwner[2] = 0
       if (!(answer instanceof Promise)) {
         store(batch, index, call, answer)
         continue
