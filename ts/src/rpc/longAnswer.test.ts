@@ -23,8 +23,10 @@ describe('LongAnswer', () => {
   })
 
   test('joins to text if all pieces are text', async () => {
-    expect(new LongAnswer(pieces).whole()).toEqual(Buffer.from(text))
-    expect(new LongAnswer(['a', 'b']).whole()).toBe('ab')
+    const memory = Buffer.alloc(1000)
+    for (const one of [Buffer.alloc(0), memory]) expect(new LongAnswer(pieces).whole(one)).toEqual(Buffer.from(text))
+    expect(memory.subarray(0, byteLength(text))).toEqual(Buffer.from(text))
+    expect(new LongAnswer(['a', 'b']).whole(memory)).toBe('ab')
     expect(wholeMessage('ab')).toBe('ab')
     expect(Buffer.concat(await new LongAnswer([Buffer.from('a'), Buffer.from('b')]).toStream().toArray())).toEqual(
       Buffer.from('ab'),

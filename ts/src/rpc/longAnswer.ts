@@ -9,10 +9,16 @@ export function byteLength(text: Message | Buffer): number {
   return typeof text === 'string' ? Buffer.byteLength(text) : text.length
 }
 
-/** Returns the whole message: for short messages, and for sockets that cannot take parts. */
+/**
+ * Returns the whole message: for short messages, and for sockets that cannot take parts. The bytes are valid until the next
+ * call, because sockets copy them at once.
+ */
 export function wholeMessage(message: Message): string | Buffer {
-  return typeof message === 'string' ? message : message.whole()
+  return typeof message === 'string' ? message : message.whole(scratch)
 }
+
+/** Memory for whole messages: new memory for each answer would cost as much as sending it. */
+const scratch = Buffer.allocUnsafeSlow(256 * 1024)
 
 /**
  * Long answer: pieces that are never joined. Joining and encoding the answers of a batch takes tens of milliseconds, in
@@ -55,12 +61,12 @@ export class LongAnswer {
     return copied
   }
 
-  /** Joins the pieces: to text if all are text. */
-  whole(): string | Buffer {
+  /** Joins the pieces: to text if all are text, else in `memory` if it is large enough. */
+  whole(memory: Buffer): string | Buffer {
     const [only = ''] = this.#pieces
     if (this.#pieces.length < 2) return only
     if (this.#pieces.every((piece) => typeof piece === 'string')) return this.#pieces.join('')
-    const bytes = Buffer.allocUnsafeSlow(this.length)
+    const bytes = this.length > memory.length ? Buffer.allocUnsafeSlow(this.length) : memory.subarray(0, this.length)
     this.copy(0, bytes)
     return bytes
   }
