@@ -6,7 +6,7 @@ use rhizome_primitives::B256;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-struct Reference {
+pub(crate) struct Reference {
     child: Child,
     _directory: tempfile::TempDir,
 }
@@ -18,7 +18,7 @@ impl Drop for Reference {
     }
 }
 
-fn reference(script: &str, port: u16, peer: Option<&Enode>) -> Reference {
+pub(crate) fn reference(script: &str, port: u16, peer: Option<&Enode>) -> Reference {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().display();
     let peer = peer.map_or(String::new(), |enode| format!("-Dpeer.active.0.url={enode}"));

@@ -5,6 +5,7 @@
 mod connections;
 mod discovery;
 mod live;
+mod recordings;
 mod reference_peer;
 mod relay;
 mod scores;

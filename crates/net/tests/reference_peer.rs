@@ -77,14 +77,14 @@ impl ServedChain {
         BlockIdentifier { hash: self.blocks[at].hash(), number: at as u64 }
     }
 
-    fn status(&self) -> RskMessage<'static> {
+    pub(crate) fn status(&self) -> RskMessage<'static> {
         let (best, at) = (self.best(), self.blocks.len() - 1);
         let parent = self.blocks[at].header.parent().unwrap_or_default();
         RskMessage::Status(StatusMessage { best, parent_and_difficulty: Some((parent, self.total_difficulties[at])) })
     }
 
     /// Returns the answer of the reference.
-    fn answer(&self, request: &RskMessage<'_>, behaviour: &Behaviour) -> Option<Vec<u8>> {
+    pub(crate) fn answer(&self, request: &RskMessage<'_>, behaviour: &Behaviour) -> Option<Vec<u8>> {
         let best = self.blocks.len() - 1;
         Some(match *request {
             RskMessage::BlockHashRequest { id, height } if height > 0 && height <= best as u64 => {

@@ -57,7 +57,7 @@ fn mined(count: u64) -> Vec<Block> {
 }
 
 /// A transfer of the first development account.
-fn transfer(nonce: u64) -> Transaction {
+pub(crate) fn transfer(nonce: u64) -> Transaction {
     let unsigned = UnsignedTransaction {
         nonce: U256::from(nonce),
         gas_price: U256::from(1_000_000_000_u64),

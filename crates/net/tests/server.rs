@@ -24,7 +24,7 @@ fn join(node: &SyncingNode, capabilities: &[Capability]) -> ScriptedPeer {
     ScriptedPeer::join_with(connect(address), &key(9), node.network.id(), capabilities, genesis.as_slice())
 }
 
-/// Sends a request and a second one that is always answered. Returns the message that arrives first.
+/// Sends a request, then a second request, which is always answered. Returns the message that arrives first.
 fn ask(peer: &mut ScriptedPeer, request: &RskMessage<'_>) -> Vec<u8> {
     peer.send(codes::RSK, &request.encode());
     peer.send(codes::RSK, &RskMessage::BlockHashRequest { id: 777, height: 1 }.encode());

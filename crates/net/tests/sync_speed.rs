@@ -1,11 +1,12 @@
 //! Speed of the synchronization with scripted peers. Takes minutes: `cargo test --release -p rhizome-net speed -- --ignored --nocapture`.
 
 use crate::reference_peer::{Behaviour, ReferencePeer, ServedChain};
+use crate::relay::transfer;
 use crate::scripted_peer::{ScriptedPeer, connect};
 use crate::support::{key, wait_for};
 use crate::sync::{NOW, SyncingNode, mined, open};
 use rhizome_chain::{Chain, PreparedBlock};
-use rhizome_net::Enode;
+use rhizome_net::{Enode, NetworkOptions};
 use rhizome_primitives::B256;
 use rhizome_wire::rsk::RskMessage;
 use rhizome_wire::session::{Capability, codes};
@@ -14,6 +15,10 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(600);
+
+fn blocks_of(served: &ServedChain) -> impl Iterator<Item = ((), PreparedBlock)> {
+    served.blocks().iter().skip(1).map(|block| ((), PreparedBlock::new(block.clone())))
+}
 
 #[test]
 #[ignore = "takes four minutes"]
@@ -35,9 +40,8 @@ fn speed_of_ten_limited_peers_over_three_minutes() {
 fn speed_of_a_heavier_branch() {
     let (own, heavier) = (mined("a", 5_199), mined("b", 5_299));
     let import = |chain: &Chain, served: &ServedChain| {
-        let blocks = served.blocks().iter().skip(1).map(|block| ((), PreparedBlock::new(block.clone())));
         let start = Instant::now();
-        chain.import_from_peers(blocks, |(), _| ControlFlow::Continue(())).unwrap();
+        chain.import_from_peers(blocks_of(served), |(), _| ControlFlow::Continue(())).unwrap();
         start.elapsed()
     };
     let chain = open("", None);
@@ -79,6 +83,42 @@ fn speed_of_mining_during_a_synchronization() {
         std::thread::sleep(Duration::from_millis(20));
     }
     eprintln!("a block is mined within {longest:?} at block {}", node.chain.head().number());
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn speed_of_nodes_of_this_project() {
+    let chain = open("a", None);
+    for nonce in 0..1_500 {
+        for number in 0..12 {
+            chain.submit(transfer(12 * nonce + number)).unwrap();
+        }
+        chain.mine(NOW).unwrap();
+    }
+    let served = ServedChain::of(&chain);
+    let file: Vec<Vec<u8>> = served.blocks().iter().skip(1).map(|block| block.encode()).collect();
+    let imported = open("", None);
+    let start = Instant::now();
+    imported.import_stream(file.into_iter(), |_| ControlFlow::Continue(())).unwrap();
+    let import = start.elapsed();
+    let sources: Vec<SyncingNode> = (1..3)
+        .map(|fill| {
+            let chain = open("", None);
+            chain.import_from_peers(blocks_of(&served), |(), _| ControlFlow::Continue(())).unwrap();
+            SyncingNode::start_with(chain, |options| NetworkOptions { key: key(fill), ..options })
+        })
+        .collect();
+    for count in 1..=2 {
+        let node = SyncingNode::start_with(open("", None), |options| NetworkOptions { key: key(9), ..options });
+        let start = Instant::now();
+        for source in &sources[..count] {
+            node.network.add_peer(source.network.enode().unwrap());
+        }
+        wait_for("the head", PATIENCE, || node.chain.head().hash() == served.best().hash);
+        let time = start.elapsed();
+        let ratio = import.as_secs_f64() / time.as_secs_f64();
+        eprintln!("1,500 blocks, 18,000 transactions: import {import:?}, from {count} nodes {time:?}, {ratio:.2}");
+    }
 }
 
 /// Downloads whole blocks without checking anything: `PEER=enode://... cargo test ... bare_download -- --ignored --nocapture`.

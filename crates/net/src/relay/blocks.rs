@@ -15,7 +15,9 @@ use std::time::{Duration, Instant};
 const REQUESTS_OF_PEER: usize = 16;
 /// GET_BLOCKs of all peers without an answer.
 const REQUESTS: usize = 256;
-/// Time after which another peer is asked.
+/// Maximum number of blocks that wait for the importer.
+const MAX_IMPORTING: usize = 64;
+/// Time after which a second peer is asked.
 const ANSWER_TIME: Duration = Duration::from_secs(5);
 /// Messages of the budget that announcements and requests leave to answers.
 const RESERVE: u32 = 20;
@@ -92,13 +94,18 @@ impl RelayTask {
         }
     }
 
-    /// Relays a block with a valid header, then imports it.
+    /// Relays a block with a valid header, then imports it. While too many wait for the importer, further blocks are left to the
+    /// synchronization.
     fn accept(&mut self, key: PeerKey, block: PreparedBlock) {
+        if self.importing >= MAX_IMPORTING {
+            return;
+        }
         let identifier = BlockIdentifier { hash: block.hash(), number: block.block().header.number };
         let raw = Bytes::copy_from_slice(block.encoding());
         if self.shared.accepted.insert(identifier.hash, raw.clone()) {
             self.report(key, ScoreEvent::ValidBlock);
             self.announce(identifier, &raw);
+            self.importing += 1;
             self.importer.push(block);
         }
     }
@@ -120,6 +127,7 @@ impl RelayTask {
     }
 
     pub(super) fn block_imported(&mut self, hash: &B256) {
+        self.importing -= 1;
         self.orphans.drop_below(self.chain.head().number().saturating_sub(MAX_BELOW));
         self.recheck_children(hash);
     }

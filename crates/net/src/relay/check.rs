@@ -95,3 +95,45 @@ pub(super) fn check_parent(chain: &Chain, block: PreparedBlock) -> Result<BlockV
         Err(_) => BlockVerdict::BadHeader(ScoreEvent::InvalidBlock),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rhizome_chain::{ChainConfig, DataDir};
+    use rhizome_primitives::ChainSpec;
+    use rhizome_primitives::rlp::{list, put_bytes, put_u64};
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+
+    /// Message BLOCK with transactions of 160 bytes.
+    fn message(header: &[u8], transactions: usize) -> Vec<u8> {
+        let mut transaction = Vec::new();
+        put_bytes(&mut transaction, &[7; 156]);
+        let encoded = list(&[header, &list(&list(&transaction).repeat(transactions)), &list(&[])].concat());
+        let mut body = Vec::new();
+        put_bytes(&mut body, &encoded);
+        let mut message = Vec::new();
+        put_u64(&mut message, 2);
+        put_bytes(&mut message, &list(&body));
+        list(&list(&message))
+    }
+
+    #[test]
+    fn a_block_without_work_is_refused_before_its_transactions_are_read() {
+        let small = ChainConfig::new(Arc::new(ChainSpec::regtest()), DataDir::Temporary);
+        let chain = Chain::open(ChainConfig { cache_bytes: 8 << 20, write_buffer_bytes: 8 << 20, ..small }).unwrap();
+        let mut header = chain.mine(1_700_000_000).unwrap().block.header.clone();
+        header.extra_data = vec![1].into();
+        let message = message(&header.encode(), 44_000);
+        assert!(message.len() > 6_900_000 && message.len() < 8 << 20);
+        let mut shortest = Duration::MAX;
+        for _ in 0..5 {
+            let start = Instant::now();
+            let block = check_message(&chain, &AcceptedBlocks::default(), &message);
+            shortest = shortest.min(start.elapsed());
+            assert!(matches!(block.verdict, BlockVerdict::BadHeader(ScoreEvent::InvalidBlock)));
+        }
+        assert!(shortest < Duration::from_millis(10), "{shortest:?}");
+        eprintln!("44,000 transactions, {} bytes: {shortest:?}", message.len());
+    }
+}

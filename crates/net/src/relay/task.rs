@@ -52,6 +52,8 @@ pub(super) struct RelayTask {
     pub(super) future: FutureBlocks<PeerKey>,
     /// Blocks that peers were asked for.
     pub(super) requested: HashMap<B256, (PeerKey, Instant)>,
+    /// Blocks on their way through the importer.
+    pub(super) importing: usize,
     status_sent: Instant,
 }
 
@@ -98,6 +100,7 @@ impl RelayTask {
             orphans: OrphanBlocks::default(),
             future: FutureBlocks::default(),
             requested: HashMap::new(),
+            importing: 0,
             status_sent: Instant::now(),
         }
     }

@@ -6,17 +6,24 @@ use rhizome_wire::rhz::{ANSWER_SIZE, RhzMessage};
 use rhizome_wire::rsk::EncodedList;
 use rhizome_wire::session::codes;
 
+/// Maximum size of the elements in bytes: a frame is below 8 MiB.
+const MAX_BYTES: usize = 8_000_000;
+
 /// Returns the code and payload of the answer; `None` if the message is no request.
 pub(super) fn answer(server: &ChainServer, request: RhzMessage<'_>) -> Result<Option<(u8, Vec<u8>)>, ServeError> {
     let (id, elements) = match &request {
-        RhzMessage::HeadersRequest { id, hash, count } => (*id, server.headers(*hash, *count, ANSWER_SIZE)?),
+        RhzMessage::HeadersRequest { id, hash, count } => (*id, server.headers(*hash, (*count).max(1), ANSWER_SIZE)?),
         RhzMessage::BodiesRequest { id, hashes } => {
             let mut bodies = Vec::new();
             for hash in hashes {
                 let raw = server.raw_block(hash)?;
                 let body = raw.map(|raw| encoded_body(&raw, server.chain.spec())).transpose()?;
                 // Empty: unknown here.
-                put_bytes(&mut bodies, &body.unwrap_or_default());
+                let body = body.unwrap_or_default();
+                if !bodies.is_empty() && bodies.len() + body.len() > MAX_BYTES {
+                    break;
+                }
+                put_bytes(&mut bodies, &body);
                 if bodies.len() > ANSWER_SIZE {
                     break;
                 }

@@ -1,6 +1,7 @@
 //! Answers to snap clients (docs/spec/p2p.md, 10.2). Only with `serves_snap`.
 
 use super::chain_server::{ChainServer, ServeError};
+use rhizome_chain::ChainError;
 use rhizome_wire::rsk::{EncodedList, RskMessage, WeighedBlocks, block_strings};
 
 /// Distance of the blocks that may be checkpoints.
@@ -62,11 +63,10 @@ fn weighed(
     Ok(Some(message(blocks).encode()))
 }
 
-/// Returns the size of the state trie after a block of the main chain; `None` if the state is not held any more.
+/// Returns the size of the state trie after a block of the main chain; `None` if there is no snapshot of it.
 fn trie_size(server: &ChainServer, number: u64) -> Result<Option<u64>, ServeError> {
-    let Some(record) = server.chain.main_block(number)? else { return Ok(None) };
-    let Ok(trie) = server.chain.state_trie(&record) else { return Ok(None) };
-    Ok(trie.size().ok())
+    let Some(snapshot) = server.chain.state_snapshot(number)? else { return Ok(None) };
+    Ok(Some(snapshot.trie().size().map_err(ChainError::from)?))
 }
 
 /// Returns a part of the state trie after a block of the main chain. This node serves none.
