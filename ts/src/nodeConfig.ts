@@ -29,7 +29,7 @@ export async function nodeConfig(config: Config): Promise<string> {
     isPowerSafe: config.storage.powerSafe,
     provenBlocks: provenBlocksOf(config),
     history: historyOf(config),
-    hasSnapshots: config.storage.snapshots,
+    hasSnapshots: config.storage.snapshots || config.p2p.snapServer,
     flushedKeys: config.storage.flushedKeys,
     groupedBlocks: config.storage.groupedBlocks,
     oldStateRoots: config.oldStateRoots,

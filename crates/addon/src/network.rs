@@ -24,6 +24,7 @@ struct NetworkConfig {
     /// Private key as hex. `None`: from the file of the data directory, or a fresh one without it.
     node_key: Option<String>,
     public_ip: Option<IpAddr>,
+    serves_snap: bool,
     data_dir: Option<PathBuf>,
 }
 
@@ -56,6 +57,7 @@ impl NetworkConfig {
             public_ip: self.public_ip,
             nodes_file: self.data_dir.as_ref().map(|directory| directory.join("nodes")),
             max_peers: self.max_peers,
+            serves_snap: self.serves_snap,
             exempts_local: chain.spec().is_development(),
             ..NetworkOptions::new(self.key()?, chain.spec().network_id.into(), genesis)
         };

@@ -23,6 +23,7 @@ export interface NetworkSettings {
   readonly maxPeers: number
   readonly nodeKey: string | null
   readonly publicIp: string | null
+  readonly servesSnap: boolean
   readonly dataDir: string | null
 }
 
@@ -55,6 +56,7 @@ export function networkSettings(config: Config): NetworkSettings | undefined {
     maxPeers: p2p.maxPeers,
     nodeKey: p2p.nodeKey === '' ? null : p2p.nodeKey,
     publicIp: p2p.publicIp === '' ? null : p2p.publicIp,
+    servesSnap: p2p.snapServer,
     dataDir: dataDirOf(config),
   }
 }

@@ -418,6 +418,7 @@ export const schema = section('', {
       isSecret: true,
     }),
     publicIp: text('Address under which other nodes reach this one, for the enode URL. Empty: that of the listener.'),
+    snapServer: yesNo('Serve whole blocks and states to peers that synchronize by snapshots (snap/1).', false),
     checkpoints: Type.Array(Type.String({ pattern: '^[0-9]{1,15}:0x[0-9a-fA-F]{64}$' }), {
       description:
         'Blocks that the chain must have, NUMBER:HASH, besides those of the network. Other chains are refused.',
