@@ -11,12 +11,20 @@ import { outputOf, run, SetupError } from './run.mjs'
 
 const crates = ['librocksdb-sys', 'lz4-sys', 'zstd-sys']
 const groups = 32
+const hotGroups = 24
 /** Memory of the compiler for the largest group. */
 const bytesPerJob = 1.2e9
 
-/** Flags of the crate's build script for Linux, with the optimisation level of RocksDB's makefile. */
+/** Folders of RocksDB that no read or write of the node runs through. They are compiled for size. */
+const coldFolders = ['logging', 'monitoring', 'options', 'table/adaptive', 'table/cuckoo', 'table/plain']
+  .concat(['test_util', 'tools', 'trace_replay', 'utilities'])
+  .map((name) => `${name}/`)
+
+/** The optimisation level of RocksDB's makefile, and the level of the cold folders. */
+const levels = { hot: '-O2', cold: '-Os' }
+
+/** Flags of the crate's build script for Linux. */
 export const flags = [
-  '-O2',
   '-std=c++20',
   '-fPIC',
   '-ffunction-sections',
@@ -44,7 +52,7 @@ const isOurs =
 export async function rocksdbEnvironment(root, env, report = () => undefined) {
   if (!isOurs) return {}
   const compiler = process.env.CXX ?? 'c++'
-  const inputs = [sourcesIn(root), outputOf(compiler, ['--version']), flags, groups]
+  const inputs = [sourcesIn(root), outputOf(compiler, ['--version']), flags, groups, coldFolders, levels]
   const key = createHash('sha256').update(JSON.stringify(inputs)).digest('hex').slice(0, 16)
   const folder = join(cacheFolder(), `rocksdb-${key}`)
   if (!existsSync(join(folder, 'librocksdb.a'))) await compile(locate(root, env), compiler, folder, report)
@@ -85,10 +93,10 @@ async function compile({ folder: source, includes }, compiler, folder, report) {
     const waiting = [...units].sort((left, right) => right.bytes - left.bytes)
     const worker = async () => {
       for (let unit = waiting.shift(); unit !== undefined; unit = waiting.shift()) {
-        const { path, object, bytes } = unit
+        const { path, object, bytes, level } = unit
         if (!existsSync(object)) {
           const fresh = `${object}.${process.pid}`
-          const parameters = [...flags, ...includes.map((place) => `-I${place}`), '-c', path, '-o', fresh]
+          const parameters = [level, ...flags, ...includes.map((place) => `-I${place}`), '-c', path, '-o', fresh]
           await run(compiler, parameters, { cwd: source }).catch((error) => {
             waiting.length = 0
             throw error
@@ -116,24 +124,30 @@ async function compile({ folder: source, includes }, compiler, folder, report) {
   rmSync(partial, { recursive: true, force: true })
 }
 
-/** Groups neighbours of the crate's list into files of similar size. */
+/** Groups neighbours of the crate's list into files of similar size: the hot ones, then the cold ones. */
 function unitsOf(source, folder) {
   const names = readFileSync(join(source, 'rocksdb_lib_sources.txt'), 'utf8').trim().split('\n')
-  const files = names
-    .map((name) => join(source, 'rocksdb', name.trim()))
-    .filter((path) => !path.endsWith('build_version.cc'))
-    .concat(join(source, 'build_version.cc'))
-    .map((path) => ({ path, bytes: statSync(path).size }))
+  const sources = names.map((name) => name.trim()).filter((name) => !name.endsWith('build_version.cc'))
+  const isCold = (name) => coldFolders.some((cold) => name.startsWith(cold))
+  const inRocksdb = (name) => join(source, 'rocksdb', name)
+  const hot = [...sources.filter((name) => !isCold(name)).map(inRocksdb), join(source, 'build_version.cc')]
+  const cold = sources.filter(isCold).map(inRocksdb)
+  return [...grouped(hot, folder, levels.hot, hotGroups), ...grouped(cold, folder, levels.cold, groups - hotGroups)]
+}
+
+function grouped(paths, folder, level, count) {
+  const files = paths.map((path) => ({ path, bytes: statSync(path).size }))
   const total = files.reduce((sum, { bytes }) => sum + bytes, 0)
-  const units = Array.from({ length: groups }, (_, index) => ({
-    path: join(folder, `unit${index}.cc`),
-    object: join(folder, `unit${index}.o`),
+  const units = Array.from({ length: count }, (_, index) => ({
+    path: join(folder, `unit${level}-${index}.cc`),
+    object: join(folder, `unit${level}-${index}.o`),
+    level,
     bytes: 0,
     text: '',
   }))
   let before = 0
   for (const { path, bytes } of files) {
-    const unit = units[Math.min(groups - 1, Math.floor(((before + bytes / 2) / total) * groups))]
+    const unit = units[Math.min(count - 1, Math.floor(((before + bytes / 2) / total) * count))]
     before += bytes
     unit.bytes += bytes
     unit.text += `#include "${path}"\n`

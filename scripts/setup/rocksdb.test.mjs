@@ -59,7 +59,7 @@ test.skipIf(!linux)('behavior: an interrupted compilation continues, and is shar
   const units = readFileSync(log, 'utf8')
     .trim()
     .split('\n')
-    .map((path) => /unit\d+/.exec(path)?.[0])
+    .map((path) => /unit-\w+-\d+/.exec(path)?.[0])
   expect(new Set(units).size).toBe(32)
   expect(units).toHaveLength(32)
   expect(readdirSync(join(folder, 'rhizome')).filter((name) => name.startsWith('rocksdb'))).toHaveLength(1)

@@ -3,7 +3,7 @@
 use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use super::padding::padded;
 use super::pricing::limit_unpaid_work;
-use revm::precompile::crypto;
+use revm::precompile::{Crypto, DefaultCrypto};
 use rhizome_primitives::{Bytes, Rule};
 
 const INPUT_LENGTH: usize = 213;
@@ -48,7 +48,7 @@ fn compress(input: &[u8]) -> Option<[u8; 64]> {
     let mut h: [u64; 8] = std::array::from_fn(word);
     let m: [u64; 16] = std::array::from_fn(|i| word(8 + i));
     let t: [u64; 2] = std::array::from_fn(|i| word(24 + i));
-    crypto().blake2_compress(rounds(input), &mut h, &m, &t, is_final);
+    DefaultCrypto.blake2_compress(rounds(input), &mut h, &m, &t, is_final);
     let mut output = [0; 64];
     for (target, word) in output.chunks_exact_mut(8).zip(h) {
         target.copy_from_slice(&word.to_le_bytes());

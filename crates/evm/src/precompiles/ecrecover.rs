@@ -8,7 +8,7 @@ use super::padding::padded;
 use k256::elliptic_curve::point::DecompressPoint;
 use k256::elliptic_curve::subtle::Choice;
 use k256::{AffinePoint, FieldBytes};
-use revm::precompile::crypto;
+use revm::precompile::{Crypto, DefaultCrypto};
 use rhizome_primitives::{Bytes, U256, keccak256};
 
 /// The order of the curve.
@@ -48,7 +48,7 @@ fn recover(input: &[u8]) -> Option<[u8; 32]> {
     if !in_range(&r) || !in_range(&padded::<32>(input, 96)) {
         return None;
     }
-    if let Ok(word) = crypto().secp256k1_ecrecover(&signature, parity, &hash) {
+    if let Ok(word) = DefaultCrypto.secp256k1_ecrecover(&signature, parity, &hash) {
         return Some(word);
     }
     // With r and s in range two reasons remain: r is not an abscissa of the curve, or the key is the point at infinity.

@@ -11,7 +11,7 @@
 use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use super::padding::padded;
 use super::pricing::limit_unpaid_work;
-use revm::precompile::{crypto, modexp::byzantium_gas_calc};
+use revm::precompile::{Crypto, DefaultCrypto, modexp::byzantium_gas_calc};
 use rhizome_primitives::U256;
 
 const HEADER_LENGTH: usize = 96;
@@ -114,7 +114,7 @@ fn power(input: &[u8]) -> Option<Vec<u8>> {
         Some(small) if is_worth_reducing(small, exponent.length()) => {
             reduced_power(base.remainder(small), exponent, small).to_be_bytes().to_vec()
         }
-        _ => crypto().modexp(&base.to_vec(), &exponent.to_vec(), &modulus.to_vec()).ok()?,
+        _ => DefaultCrypto.modexp(&base.to_vec(), &exponent.to_vec(), &modulus.to_vec()).ok()?,
     };
     let zeros = result.iter().take_while(|byte| **byte == 0).count();
     let significant = result.get(zeros..).unwrap_or_default();
@@ -195,7 +195,7 @@ mod tests {
             let base = next();
             let exponent: Vec<u8> = (0..40).map(|_| next() as u8 | 1).collect();
             let operand = Operand::read(&exponent, 0, exponent.len() + (round % 7) as usize);
-            let expected = crypto()
+            let expected = DefaultCrypto
                 .modexp(&base.to_be_bytes(), &operand.to_vec(), &modulus.to_be_bytes())
                 .unwrap()
                 .iter()

@@ -2,7 +2,7 @@
 
 use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use super::pricing::price_by_words;
-use revm::precompile::crypto;
+use revm::precompile::{Crypto, DefaultCrypto};
 use rhizome_primitives::Bytes;
 
 pub(super) struct Ripemd160;
@@ -13,7 +13,7 @@ impl Precompile for Ripemd160 {
     }
 
     fn run(&self, input: &[u8], _ctx: &mut PrecompileContext<'_>) -> Result<PrecompileOutput, PrecompileFailure> {
-        Ok(PrecompileOutput::Output(Bytes::copy_from_slice(&crypto().ripemd160(input))))
+        Ok(PrecompileOutput::Output(Bytes::copy_from_slice(&DefaultCrypto.ripemd160(input))))
     }
 
     fn inline_work(&self, input_length: u64) -> Option<u64> {

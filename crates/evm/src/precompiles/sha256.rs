@@ -2,7 +2,7 @@
 
 use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use super::pricing::price_by_words;
-use revm::precompile::crypto;
+use revm::precompile::{Crypto, DefaultCrypto};
 use rhizome_primitives::Bytes;
 
 pub(super) struct Sha256;
@@ -13,7 +13,7 @@ impl Precompile for Sha256 {
     }
 
     fn run(&self, input: &[u8], _ctx: &mut PrecompileContext<'_>) -> Result<PrecompileOutput, PrecompileFailure> {
-        Ok(PrecompileOutput::Output(Bytes::copy_from_slice(&crypto().sha256(input))))
+        Ok(PrecompileOutput::Output(Bytes::copy_from_slice(&DefaultCrypto.sha256(input))))
     }
 
     fn inline_work(&self, input_length: u64) -> Option<u64> {
