@@ -11,16 +11,20 @@ import { outputOf, run, SetupError } from './run.mjs'
 
 const crates = ['librocksdb-sys', 'lz4-sys', 'zstd-sys']
 const groups = 32
-const hotGroups = 24
+const hotGroups = 20
 /** Memory of the compiler for the largest group. */
 const bytesPerJob = 1.2e9
 
-/** Folders of RocksDB that no read or write of the node runs through. They are compiled for size. */
-const coldFolders = ['logging', 'monitoring', 'options', 'table/adaptive', 'table/cuckoo', 'table/plain']
-  .concat(['test_util', 'tools', 'trace_replay', 'utilities'])
-  .map((name) => `${name}/`)
+/** Folders of RocksDB on the way of reads, writes and merges. All others are compiled for size. */
+const hotFolders = ['cache', 'db', 'memory', 'memtable', 'port', 'table', 'util'].map((name) => `${name}/`)
+/** Cold parts of them. */
+const coldFolders = ['db/blob', 'db/wide', 'db/db_impl/db_impl_open', 'db/db_impl/db_impl_readonly']
+  .concat(['db/db_impl/db_impl_secondary', 'db/db_impl/db_impl_follower', 'db/db_impl/db_impl_files'])
+  .concat(['db/db_impl/db_impl_debug', 'db/import_column_family', 'db/internal_stats', 'db/repair', 'db/version_edit'])
+  .concat(['db/compaction/compaction_picker', 'db/compaction/compaction_service', 'db/event_helpers', 'db/convenience'])
+  .concat(['table/adaptive', 'table/cuckoo', 'table/plain', 'table/external_table', 'table/sst_file'])
 
-/** The optimisation level of RocksDB's makefile, and the level of the cold folders. */
+/** Optimisation levels: that of RocksDB's makefile, and for size. */
 const levels = { hot: '-O2', cold: '-Os' }
 
 /** Flags of the crate's build script for Linux. */
@@ -29,6 +33,7 @@ export const flags = [
   '-fPIC',
   '-ffunction-sections',
   '-fdata-sections',
+  '-fno-rtti',
   '-w',
   '-include',
   'cstdint',
@@ -52,7 +57,7 @@ const isOurs =
 export async function rocksdbEnvironment(root, env, report = () => undefined) {
   if (!isOurs) return {}
   const compiler = process.env.CXX ?? 'c++'
-  const inputs = [sourcesIn(root), outputOf(compiler, ['--version']), flags, groups, coldFolders, levels]
+  const inputs = [sourcesIn(root), outputOf(compiler, ['--version']), flags, groups, hotFolders, coldFolders, levels]
   const key = createHash('sha256').update(JSON.stringify(inputs)).digest('hex').slice(0, 16)
   const folder = join(cacheFolder(), `rocksdb-${key}`)
   if (!existsSync(join(folder, 'librocksdb.a'))) await compile(locate(root, env), compiler, folder, report)
@@ -128,10 +133,11 @@ async function compile({ folder: source, includes }, compiler, folder, report) {
 function unitsOf(source, folder) {
   const names = readFileSync(join(source, 'rocksdb_lib_sources.txt'), 'utf8').trim().split('\n')
   const sources = names.map((name) => name.trim()).filter((name) => !name.endsWith('build_version.cc'))
-  const isCold = (name) => coldFolders.some((cold) => name.startsWith(cold))
+  const isIn = (folders, name) => folders.some((folder) => name.startsWith(folder))
+  const isHot = (name) => isIn(hotFolders, name) && !isIn(coldFolders, name)
   const inRocksdb = (name) => join(source, 'rocksdb', name)
-  const hot = [...sources.filter((name) => !isCold(name)).map(inRocksdb), join(source, 'build_version.cc')]
-  const cold = sources.filter(isCold).map(inRocksdb)
+  const hot = [...sources.filter(isHot).map(inRocksdb), join(source, 'build_version.cc')]
+  const cold = sources.filter((name) => !isHot(name)).map(inRocksdb)
   return [...grouped(hot, folder, levels.hot, hotGroups), ...grouped(cold, folder, levels.cold, groups - hotGroups)]
 }
 

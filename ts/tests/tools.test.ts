@@ -66,6 +66,9 @@ describe('rewind and verify', { timeout: 120_000 }, () => {
     }
   })
 
+  // Merges in the background decide how many bytes deleted rows still take.
+  const anySize = { diskBytes: 0, diskBytesByKind: {} }
+
   test('behavior: back, forth and at the same head', async () => {
     const back = await runCommand(['rewind', '--to', '150', ...data])
     expect([back.code, back.output]).toEqual([
@@ -76,13 +79,13 @@ describe('rewind and verify', { timeout: 120_000 }, () => {
     expect((await runCommand(['verify', '--from', '1', '--to', '150', '--state', ...data])).code).toBe(0)
     const again = await runCommand(['import', file, ...data])
     expect([again.code, again.output]).toEqual([0, 'blocks 204, best 54, side 0, known 150, head 204\n'])
-    expect({ ...(await info()), diskBytes: 0 }).toEqual({ ...imported, diskBytes: 0 })
+    expect({ ...(await info()), ...anySize }).toEqual({ ...imported, ...anySize })
 
     const toGenesis = await runCommand(['rewind', '--to', '0', '--json', ...data])
     expect(JSON.parse(toGenesis.output)).toMatchObject({ from: lastBlock, to: 0 })
     expect((await runCommand(['verify', '--from', '0', '--to', '0', '--state', ...data])).code).toBe(0)
     expect((await runCommand(['import', file, ...data])).code).toBe(0)
-    expect({ ...(await info()), diskBytes: 0 }).toEqual({ ...imported, diskBytes: 0 })
+    expect({ ...(await info()), ...anySize }).toEqual({ ...imported, ...anySize })
     expect((await runCommand(['verify', '--from', '0', '--to', '204', '--state', ...data])).code).toBe(0)
   })
 
