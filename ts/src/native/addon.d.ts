@@ -506,8 +506,8 @@ export declare function scoUnbanAddress(address: string): string | Buffer
 export declare function settleAnswers(): boolean
 
 /**
- * Sets the array in which this thread writes the owner of its next request: app (0: none) and connection. Later calls
- * have no effect.
+ * Sets the array in which this thread writes the owner of its next request: app (0: none), connection, and 1 for a request of a
+ * batch. Later calls have no effect.
  */
 export declare function shareOwner(owner: Uint32Array): void
 
