@@ -113,7 +113,8 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
       onShutdown: askToEnd,
       onAppUse: (use) => operator?.takeAppUse(use),
     })
-    const endSyncLog = network === undefined ? () => undefined : logSync(() => nodeFigures(native)?.sync, logger)
+    const isSearching = network !== undefined && (network.hasDiscovery || network.peers.length > 0)
+    const endSyncLog = network === undefined ? () => undefined : logSync(() => nodeFigures(native), isSearching, logger)
     accounting.start()
     source.watch(
       (keys) => workers.replaceKeys(keys),

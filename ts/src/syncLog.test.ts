@@ -1,28 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { idle } from '../tests/syncFigures.ts'
 import type { SyncFigures } from './observe/nodeFigures.ts'
-import { logSync } from './syncLog.ts'
-
-const idle: SyncFigures = {
-  isSyncing: false,
-  start: 0,
-  head: 100,
-  bestHeader: 100,
-  claimed: 100,
-  secondsBehind: 0,
-  headers: 100,
-  bodies: 100,
-  headersPerSecond: 0,
-  bodiesPerSecond: 0,
-  blocksPerSecond: 0,
-  peers: 1,
-  peersOverBudget: 0,
-  budgetWaits: 0,
-  missing: 0,
-  requested: 0,
-  ready: 0,
-  importing: 0,
-  failure: null,
-}
+import { logSync, type PeerFigures } from './syncLog.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -37,7 +16,7 @@ test('behavior: progress is logged while syncing, then the end, and each failure
     lines.push([values, text])
   }
   let now: SyncFigures | null = null
-  const end = logSync(() => now, { info: log, error: log } as never)
+  const end = logSync(() => ({ sync: now, network: null }), true, { info: log, error: log } as never)
   const after10s = (figures: SyncFigures | null) => {
     now = figures
     lines.length = 0
@@ -56,4 +35,27 @@ test('behavior: progress is logged while syncing, then the end, and each failure
   expect(after10s(idle)).toEqual(['synchronized'])
   end()
   expect(after10s(running)).toEqual([])
+})
+
+test('behavior: a node that searches for peers says every minute that there are none', () => {
+  const lines: unknown[][] = []
+  const logger = { warn: (...line: unknown[]) => lines.push(line) } as never
+  const alone: PeerFigures = { sync: idle, network: { peers: { in: 0, out: 0 }, knownNodes: 3, closed: { lost: 7 } } }
+  let now: PeerFigures | undefined = alone
+  const ends = [logSync(() => now, true, logger), logSync(() => alone, false, logger)]
+  const afterMinute = (figures: PeerFigures | undefined) => {
+    now = figures
+    lines.length = 0
+    vi.advanceTimersByTime(60_000)
+    return lines.splice(0)
+  }
+  const said = [{ head: 100, knownNodes: 3, closed: { lost: 7 } }, 'no peers: still searching; serving what is stored']
+  expect(afterMinute(alone)).toEqual([said])
+  expect(afterMinute(alone)).toEqual([said])
+  expect(afterMinute({ ...alone, network: { ...alone.network, peers: { in: 1, out: 0 } } as never })).toEqual([])
+  expect(afterMinute({ sync: null, network: null })).toEqual([])
+  expect(afterMinute(undefined)).toEqual([])
+  expect(afterMinute(alone)).toEqual([said])
+  for (const end of ends) end()
+  expect(afterMinute(alone)).toEqual([])
 })

@@ -1,32 +1,53 @@
 import type { Logger } from './observe/log.ts'
-import type { SyncFigures } from './observe/nodeFigures.ts'
+import type { NetworkFigures, SyncFigures } from './observe/nodeFigures.ts'
+import { syncProgress } from './observe/syncProgress.ts'
 
 const everyMs = 10_000
+/** Interval of the message that there are no peers. */
+const aloneMs = 60_000
+
+/** Figures of a node with a network; undefined while the chain is not open. */
+export interface PeerFigures {
+  readonly sync: SyncFigures | null
+  readonly network: Pick<NetworkFigures, 'peers' | 'knownNodes' | 'closed'> | null
+}
 
 /**
- * Logs the progress of a running synchronization every ten seconds, its end, and a failure of this node that stops it. Returns a
- * function that ends it.
+ * Logs the progress of a running synchronization every ten seconds, its end, a failure of this node that stops it, and, if the
+ * node searches for peers, every minute that there are none. Returns a function that ends it.
  */
 export function logSync(
-  figures: () => SyncFigures | null | undefined,
-  logger: Pick<Logger, 'info' | 'error'>,
+  figures: () => PeerFigures | undefined,
+  isSearching: boolean,
+  logger: Pick<Logger, 'info' | 'warn' | 'error'>,
 ): () => void {
   let wasSyncing = false
   let failure: string | null = null
   const timer = setInterval(() => {
-    const now = figures()
-    if (now === null || now === undefined) return
+    const now = figures()?.sync ?? undefined
+    if (now === undefined) return
     if (now.failure !== null && now.failure !== failure)
       logger.error({ failure: now.failure }, 'the synchronization has stopped; trying again')
     failure = now.failure
-    if (now.isSyncing) logger.info(progressOf(now), 'synchronizing')
+    if (now.isSyncing) logger.info(valuesOf(now), 'synchronizing')
     else if (wasSyncing) logger.info({ head: now.head }, 'synchronized')
     wasSyncing = now.isSyncing
   }, everyMs).unref()
-  return () => clearInterval(timer)
+  const alone = setInterval(() => {
+    const { network, sync } = figures() ?? {}
+    if (!isSearching || network === null || network === undefined) return
+    const { peers, knownNodes, closed } = network
+    if (peers.in + peers.out === 0)
+      logger.warn({ head: sync?.head, knownNodes, closed }, 'no peers: still searching; serving what is stored')
+  }, aloneMs).unref()
+  return () => {
+    clearInterval(timer)
+    clearInterval(alone)
+  }
 }
 
-function progressOf({ head, bestHeader, claimed, blocksPerSecond, peers, peersOverBudget }: SyncFigures) {
-  const secondsLeft = blocksPerSecond === 0 ? null : Math.ceil((Math.max(bestHeader, claimed) - head) / blocksPerSecond)
+function valuesOf(figures: SyncFigures) {
+  const { head, bestHeader, claimed, blocksPerSecond, peers, peersOverBudget } = figures
+  const { secondsLeft } = syncProgress(figures)
   return { head, bestHeader, claimed, blocksPerSecond, peers, peersOverBudget, secondsLeft }
 }

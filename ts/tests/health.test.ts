@@ -25,7 +25,7 @@ describe('/health', () => {
       live: true,
       ready: false,
       reasons: [
-        expect.stringMatching(/^there are no peers: blocks come only from rhizome import/),
+        expect.stringMatching(/^the node runs without peers: blocks come only from rhizome import/),
         expect.stringMatching(/^the head is \d+ s old; at most 300 s are allowed$/),
       ],
     })

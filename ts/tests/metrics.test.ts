@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from '../src/portProbe.ts'
 import { NodeProcess } from './node.ts'
 import { exchange } from './rawSocket.ts'
 import { Client } from './webSocket.ts'
@@ -8,7 +9,8 @@ import { Client } from './webSocket.ts'
 let node: NodeProcess
 
 beforeAll(async () => {
-  node = await NodeProcess.start(['--workers', '2'], 'metrics.enabled = true\nmetrics.port = 0\n')
+  const port = String(await freePort('127.0.0.1', 0))
+  node = await NodeProcess.start(['--workers', '2', '--p2p-port', port], 'metrics.enabled = true\nmetrics.port = 0\n')
 })
 
 afterAll(async () => {
@@ -68,7 +70,6 @@ describe('/metrics', () => {
     expect(seen.get('rhizome_lane_refused_total{lane="trace"}')).toBe(0)
     expect(seen.get('rhizome_write_buffer_bytes')).toBeGreaterThan(0)
     expect(seen.get('rhizome_write_stopped')).toBe(0)
-    // Without peers.
     expect(seen.get('rhizome_sync_active')).toBe(0)
     expect(seen.get('rhizome_sync_blocks{state="importing"}')).toBe(0)
   })
@@ -105,6 +106,40 @@ describe('/metrics', () => {
     for (const socket of sockets) socket.destroy()
     await expect.poll(open).toBe(0)
     await fresh.stop()
+  })
+
+  test('behavior: peers by direction, their messages by type, closed connections and bans', async () => {
+    const { enode } = await node.result<{ enode: string }>('admin_nodeInfo')
+    const settings = 'metrics.enabled = true\nmetrics.port = 0\n'
+    const peer = await NodeProcess.start(['--workers', '1', '--peers', enode], settings)
+    await expect.poll(() => node.result('net_peerCount')).toBe('0x1')
+    await expect.poll(() => at('rhizome_p2p_messages_total{type="status",direction="in"}')).toBe(1)
+    const [inbound, outbound] = [await figures(), await figures(peer)]
+    expect(inbound.get('rhizome_p2p_peers{direction="in"}')).toBe(1)
+    expect(inbound.get('rhizome_p2p_peers{direction="out"}')).toBe(0)
+    expect(outbound.get('rhizome_p2p_peers{direction="out"}')).toBe(1)
+    for (const type of ['hello', 'eth_status', 'status']) {
+      const sent = outbound.get(`rhizome_p2p_bytes_total{type="${type}",direction="out"}`)
+      expect([type, sent]).toEqual([type, inbound.get(`rhizome_p2p_bytes_total{type="${type}",direction="in"}`)])
+      expect(sent).toBeGreaterThan(30)
+    }
+    expect(inbound.get('rhizome_p2p_queue_messages{direction="out"}')).toBe(0)
+    await peer.stop()
+    await expect.poll(() => at('rhizome_p2p_peers{direction="in"}')).toBe(0)
+    expect(await at('rhizome_p2p_closed_total{reason="remote"}')).toBe(1)
+    await node.result('sco_banAddress', ['203.0.113.7'])
+    const banned = await figures()
+    expect(banned.get('rhizome_p2p_banned')).toBe(1)
+    expect(banned.get('rhizome_p2p_bans_total{reason="operator"}')).toBe(1)
+    expect(banned.get('rhizome_p2p_bans_total{reason="invalidBlocks"}')).toBe(0)
+  })
+
+  test('behavior: a node without peers serves the same gauges', async () => {
+    const alone = await NodeProcess.start(['--workers', '1'], 'metrics.enabled = true\nmetrics.port = 0\n')
+    const seen = await figures(alone)
+    expect(seen.get('rhizome_p2p_peers{direction="in"}')).toBe(0)
+    expect(seen.get('rhizome_sync_behind_seconds')).toBe(0)
+    await alone.stop()
   })
 
   test('behavior: the process is measured, too', async () => {

@@ -34,6 +34,7 @@ pub mod mining_schedule;
 mod mining_work;
 pub mod mnr;
 pub mod net;
+mod network_figures;
 pub mod node;
 pub mod node_figures;
 pub mod node_info;

@@ -3,7 +3,7 @@
 use crate::error::{Answer, write_fault_text};
 use crate::json::JsonWriter;
 use crate::node::Node;
-use crate::sync_figures;
+use crate::{network_figures, sync_figures};
 use rhizome_chain::SubPool;
 
 /// Statistics of one executor: a pool of threads with a queue.
@@ -21,7 +21,7 @@ pub struct ExecutorStats {
     pub refused: u64,
 }
 
-/// Head (`timestamp` in seconds), highest stored block, transactions in the pool, synchronization, executors, caches, sizes of the database in bytes.
+/// Head (`timestamp` in seconds), highest stored block, transactions in the pool, synchronization, connections, executors, caches, sizes of the database in bytes.
 /// All of it is read from memory: it may be asked for every second.
 pub fn answer(node: &Node, executors: &[ExecutorStats]) -> Answer {
     let chain = node.chain();
@@ -37,6 +37,7 @@ pub fn answer(node: &Node, executors: &[ExecutorStats]) -> Answer {
         json.key(name).raw(chain.pool().count(kind).to_string().as_bytes());
     }
     sync_figures::write(&mut json, node);
+    network_figures::write(&mut json, node);
     json.key("lanes").begin_object();
     for executor in executors {
         json.key(executor.name).begin_object();

@@ -57,6 +57,9 @@ pub enum CloseReason {
     /// No slot is free for the peer or its network of addresses.
     #[error("no slot is free")]
     TooManyPeers,
+    /// Too many connections before Hello, or from one address in a short time.
+    #[error("too many new connections")]
+    TooManyConnections,
     /// Another connection to the same node exists.
     #[error("the node is connected already")]
     Duplicate,
@@ -104,6 +107,7 @@ impl CloseReason {
             }
             CloseReason::Handshake(_)
             | CloseReason::TimedOut(_)
+            | CloseReason::TooManyConnections
             | CloseReason::Banned
             | CloseReason::Punished
             | CloseReason::Remote(_)
@@ -132,6 +136,7 @@ impl CloseReason {
             CloseReason::NotReading => "not_reading",
             CloseReason::PingTimeout => "ping_timeout",
             CloseReason::TooManyPeers => "too_many_peers",
+            CloseReason::TooManyConnections => "too_many_connections",
             CloseReason::Duplicate => "duplicate",
             CloseReason::Banned => "banned",
             CloseReason::Removed => "removed",

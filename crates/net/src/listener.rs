@@ -34,7 +34,10 @@ pub(crate) async fn listen(shared: Arc<NetworkState>, listener: TcpListener) {
             continue;
         }
         // Above a limit the connection is closed before any byte.
-        let Some(slot) = shared.pending.admit(address.ip(), Instant::now()) else { continue };
+        let Some(slot) = shared.pending.admit(address.ip(), Instant::now()) else {
+            shared.closed.count(&CloseReason::TooManyConnections);
+            continue;
+        };
         let shared = Arc::clone(&shared);
         tokio::spawn(async move {
             connection::run(&shared, socket, address, ConnectionOrigin::Accepted(slot)).await;

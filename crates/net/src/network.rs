@@ -2,6 +2,7 @@
 
 use crate::close_reason::CloseReason;
 use crate::error::NetworkError;
+use crate::figures::NetworkFigures;
 use crate::local_chain::{ChainStatus, StatusSource};
 use crate::network_state::NetworkState;
 use crate::node_list::{ANCHORS, ListedNode};
@@ -175,6 +176,11 @@ impl PeerNetwork {
         self.shared.options.key.id()
     }
 
+    /// Returns the nodes that are always dialled.
+    pub fn static_peers(&self) -> Vec<Enode> {
+        self.shared.static_peers.read().clone()
+    }
+
     /// Dials a node from now on. Replaces an earlier address of the same node.
     pub fn add_peer(&self, enode: Enode) {
         let mut peers = self.shared.static_peers.write();
@@ -207,6 +213,11 @@ impl PeerNetwork {
     /// Returns the standing of nodes and addresses.
     pub fn standing(&self) -> &PeerStanding {
         &self.shared.standing
+    }
+
+    /// Returns counts of peers, messages, queues, bans and closed connections.
+    pub fn figures(&self) -> NetworkFigures {
+        NetworkFigures::of(&self.shared)
     }
 
     /// Returns the number of closed connections by reason.

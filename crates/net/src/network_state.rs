@@ -11,7 +11,7 @@ use crate::peer::events::PeerEvent;
 use crate::registry::Registry;
 use crate::relay::AcceptedBlocks;
 use crate::standing::{PeerStanding, ScoreEvent};
-use crate::traffic::{Closed, PeerTraffic};
+use crate::traffic::{Closed, NetworkTraffic};
 use parking_lot::{Mutex, RwLock};
 use rhizome_wire::session::{Capability, Enode, Hello, NodeId};
 use std::net::SocketAddr;
@@ -34,8 +34,8 @@ pub(crate) struct NetworkState {
     /// Announced blocks that are possibly not on disk yet.
     pub(crate) accepted: AcceptedBlocks,
     pub(crate) closed: Closed,
-    /// Sums of connections that have ended.
-    pub(crate) past_traffic: PeerTraffic,
+    /// Messages by type. Shared with readers and writers of connections.
+    pub(crate) traffic: Arc<NetworkTraffic>,
     /// Address of the listener, if there is one.
     pub(crate) listening: OnceLock<SocketAddr>,
 }
@@ -58,7 +58,7 @@ impl NetworkState {
             status,
             accepted: AcceptedBlocks::default(),
             closed: Closed::default(),
-            past_traffic: PeerTraffic::default(),
+            traffic: Arc::default(),
             listening: OnceLock::new(),
             options,
         }

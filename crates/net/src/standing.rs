@@ -17,6 +17,8 @@ use tokio::sync::Notify;
 
 /// Nodes, and addresses, whose scores are remembered.
 const MAX_SCORES: usize = 4_096;
+/// Reason of a ban that no event of the peer has caused.
+const OPERATOR: &str = "operator";
 
 /// Standing of all nodes and addresses that this node has met. Exists without a network, too.
 pub struct PeerStanding {
@@ -30,8 +32,8 @@ pub struct PeerStanding {
 struct Scores {
     nodes: ScoreTable<NodeId>,
     addresses: ScoreTable<IpAddr>,
-    /// Number of punishments by event.
-    punishments: BTreeMap<&'static str, u64>,
+    /// Number of punishments by event, and of bans by the operator.
+    bans: BTreeMap<&'static str, u64>,
 }
 
 /// Subject of a score.
@@ -62,7 +64,7 @@ impl PeerStanding {
         let rule = (!is_static && !address.is_loopback()).then_some(&PunishmentRule::ADDRESSES);
         let by_address = scores.addresses.entry(address, now).record(event, now, rule);
         if by_node || by_address {
-            *scores.punishments.entry(event.name()).or_default() += 1;
+            *scores.bans.entry(event.name()).or_default() += 1;
         }
         by_node || by_address
     }
@@ -83,6 +85,7 @@ impl PeerStanding {
     /// Bans until a time in seconds since 1970, or without end, and closes connections. On disk when the call returns.
     pub fn ban(&self, target: BanTarget, end: Option<u64>) -> Result<(), ChainError> {
         self.bans.add(target, end)?;
+        *self.scores.lock().bans.entry(OPERATOR).or_default() += 1;
         self.banned.notify_one();
         Ok(())
     }
@@ -121,9 +124,12 @@ impl PeerStanding {
         };
     }
 
-    /// Returns the number of punishments by event.
-    pub fn punishments(&self) -> BTreeMap<&'static str, u64> {
-        self.scores.lock().punishments.clone()
+    /// Returns the number of punishments by event, and of bans by the operator, since the start.
+    pub fn ban_counts(&self) -> BTreeMap<&'static str, u64> {
+        let offences = ScoreEvent::ALL.iter().filter(|event| event.bans()).map(|event| event.name());
+        let mut counts: BTreeMap<_, _> = offences.chain([OPERATOR]).map(|reason| (reason, 0)).collect();
+        counts.extend(&self.scores.lock().bans);
+        counts
     }
 }
 

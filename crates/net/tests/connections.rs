@@ -3,8 +3,8 @@
 use crate::scripted_peer::{ScriptedPeer, connect, connect_from, entropy, is_closed, status};
 use crate::support::{GENESIS, NETWORK, key, nowhere, options, start, start_with_capacity, wait};
 use rhizome_net::{
-    BanTarget, CloseReason, Limits, MessageKind, NetworkError, NetworkOptions, PeerDirection, PeerEvent, ScoreEvent,
-    ScoredPeer,
+    BanTarget, CloseReason, Limits, MessageCount, MessageKind, NetworkError, NetworkOptions, PeerDirection, PeerEvent,
+    ScoreEvent, ScoredPeer,
 };
 use rhizome_wire::session::{Capability, DisconnectReason, EMPTY_LIST, Initiator, codes};
 use std::io::Write;
@@ -28,6 +28,13 @@ fn two_nodes_connect_and_exchange_messages() {
     outbound.try_send(codes::RHIZOME + 2, vec![8]).unwrap();
     assert_eq!(dialling.message(), (MessageKind::Rsk, vec![7; 3_000_000]));
     assert_eq!(listening.message(), (MessageKind::Rhizome(2), vec![8]));
+    let figures = listening.network.figures();
+    assert_eq!((figures.inbound, figures.outbound, dialling.network.figures().outbound), (1, 0, 1));
+    let types = |counts: &[MessageCount]| counts.iter().map(|count| (count.name, count.messages)).collect::<Vec<_>>();
+    let first = [("hello", 1), ("eth_status", 1)];
+    assert_eq!(types(&figures.sent), [&first[..], &[("other", 1), ("status", 1)]].concat());
+    assert_eq!(types(&figures.received), [&first[..], &[("status", 1), ("rhz_bodies_request", 1)]].concat());
+    assert!(figures.sent.iter().any(|count| count.name == "other" && count.bytes == 3_000_000));
     assert!(dialling.network.remove_peer(&key(1).id()));
     assert_eq!(dialling.disconnected(), CloseReason::Removed);
     assert_eq!(listening.disconnected(), CloseReason::Remote(DisconnectReason::Requested));
@@ -365,7 +372,7 @@ fn an_offence_closes_and_bans_the_node_for_a_while() {
     assert!(standing.refuses_node(&key(3).id()));
     // Loopback addresses are not punished: other nodes of this machine stay welcome.
     assert!(!standing.refuses_address([127, 0, 0, 1].into()));
-    assert_eq!(standing.punishments().get("invalidBlocks"), Some(&1));
+    assert_eq!(standing.ban_counts().get("invalidBlocks"), Some(&1));
     ScriptedPeer::join(connect(node.address()), &key(4), key(1).id());
     standing.clear(&ScoredPeer::Node(key(3).id()));
     ScriptedPeer::join(connect(node.address()), &key(3), key(1).id());

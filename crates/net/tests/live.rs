@@ -74,7 +74,8 @@ fn the_reference_dials_and_is_dialled() {
         let peers = node.network.peers();
         wait("the peer", || peers.len() == 1);
         eprintln!("{:?} {} {:?} {:?}", peers[0], peers[0].client, peers[0].shared, peers[0].claimed_best());
-        eprintln!("received {:?} sent {:?}", peers[0].traffic.messages_in.load(), peers[0].traffic.messages_out.load());
+        let figures = node.network.figures();
+        eprintln!("received {:?} sent {:?}", figures.received, figures.sent);
         eprintln!("messages: {seen:?}");
         eprintln!("closed: {:?}", node.network.closed());
         assert_eq!(peers[0].direction, direction);

@@ -22,6 +22,7 @@ const figures: NodeFigures = {
   pendingTransactions: 3,
   queuedTransactions: 4,
   sync: null,
+  network: null,
   lanes: { pool: lane, trace: lane },
   caches: { answers: reads, blocks: reads, receipts: reads, values: reads },
   store,

@@ -8,6 +8,7 @@ const figures = {
   highestBlock: 100,
   store: { isWriteStopped: false, writeFault: null },
   sync: null,
+  network: null,
 }
 const unlimited = { maxHeadAgeSeconds: 0, maxLagBlocks: 0, needsPeers: false }
 describe('judgeHealth', () => {
@@ -47,10 +48,13 @@ describe('judgeHealth', () => {
   test('behavior: an old head of a node that needs peers says that there are none', () => {
     const limits = { ...unlimited, maxHeadAgeSeconds: 499, needsPeers: true }
     expect(judgeHealth(figures, limits, 1_500_000, false).reasons).toEqual([
-      expect.stringMatching(/^there are no peers: .* health\.maxHeadAgeSeconds = 0/),
+      expect.stringMatching(/^the node runs without peers: .* health\.maxHeadAgeSeconds = 0/),
       'the head is 500 s old; at most 499 s are allowed',
     ])
     expect(judgeHealth(figures, limits, 1_499_000, false).ready).toBe(true)
+    const network = (inbound: number) => ({ ...figures, network: { peers: { in: inbound, out: 0 } } })
+    expect(judgeHealth(network(0), limits, 1_500_000, false).reasons[0]).toBe('there are no peers')
+    expect(judgeHealth(network(1), limits, 1_500_000, false).reasons).toHaveLength(1)
   })
 
   test('behavior: a block of the near future is not of negative age', () => {

@@ -1,9 +1,10 @@
-import type { NodeFigures, SyncFigures } from './nodeFigures.ts'
+import type { NetworkFigures, NodeFigures, SyncFigures } from './nodeFigures.ts'
 
 /** The figures of the node that its health depends on. */
 export type HealthFigures = Pick<NodeFigures, 'number' | 'hash' | 'timestamp' | 'highestBlock'> & {
   readonly store: Pick<NodeFigures['store'], 'isWriteStopped' | 'writeFault'>
   readonly sync: Pick<SyncFigures, 'bestHeader' | 'failure'> | null
+  readonly network: Pick<NetworkFigures, 'peers'> | null
 }
 
 /** Limits beyond which a node is not ready. 0: not checked. */
@@ -55,13 +56,14 @@ export function judgeHealth(
     reasons.push('the chain is not open')
     return health(reasons, null, null, sharedStore)
   }
-  const { number, hash, timestamp, highestBlock, store, sync } = figures
+  const { number, hash, timestamp, highestBlock, store, sync, network } = figures
   // The time of a block may be slightly ahead of the clock.
   const ageSeconds = Math.max(0, Math.floor(nowMs / 1000) - timestamp)
   const lagBlocks = Math.max(0, highestBlock - number, (sync?.bestHeader ?? 0) - number)
   const { maxHeadAgeSeconds, maxLagBlocks, needsPeers } = limits
   if (maxHeadAgeSeconds > 0 && ageSeconds > maxHeadAgeSeconds) {
-    if (needsPeers) reasons.push(withoutPeers)
+    if (network === null && needsPeers) reasons.push(withoutPeers)
+    if (network !== null && network.peers.in + network.peers.out === 0) reasons.push('there are no peers')
     reasons.push(`the head is ${ageSeconds} s old; at most ${maxHeadAgeSeconds} s are allowed`)
   }
   if (maxLagBlocks > 0 && lagBlocks > maxLagBlocks) {
@@ -76,9 +78,8 @@ export function judgeHealth(
   return health(reasons, { number, hash, ageSeconds }, lagBlocks, sharedStore)
 }
 
-/** The node has no peer protocol yet. */
 const withoutPeers =
-  'there are no peers: blocks come only from rhizome import or from merged mining; health.maxHeadAgeSeconds = 0 turns this check off'
+  'the node runs without peers: blocks come only from rhizome import or from merged mining; health.maxHeadAgeSeconds = 0 turns this check off'
 
 function health(
   reasons: readonly string[],

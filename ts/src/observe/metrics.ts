@@ -1,6 +1,7 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, type MetricObject, Registry } from 'prom-client'
 import { type Counters, latencyBounds } from './counters.ts'
 import type { NodeFigures } from './nodeFigures.ts'
+import { peerMetrics } from './peerMetrics.ts'
 import { syncMetrics } from './syncMetrics.ts'
 
 /** Sources of the metrics, read at each scrape. */
@@ -38,6 +39,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   collectDefaultMetrics({ register: registry })
   const show = coreMetrics(registry)
   const showSync = syncMetrics(registry)
+  const showPeers = peerMetrics(registry)
   const gauge = gaugesOf(registry)
   gauge('rhizome_websocket_connections', 'Open WebSocket connections.', () => sources.webSockets())
   gauge('rhizome_waiting_bytes', 'Bodies, requests, answers, filters and subscriptions that wait, in bytes.', () =>
@@ -54,6 +56,7 @@ export function createMetrics(sources: MetricSources): Metrics {
       const figures = sources.core()
       show(figures)
       showSync(figures?.sync ?? null)
+      showPeers(figures?.network ?? null)
       showApps(sources.apps())
       const workers = AggregatorRegistry.aggregate(sources.workers.map(workerMetrics))
       return `${await workers.metrics()}\n${await registry.metrics()}`

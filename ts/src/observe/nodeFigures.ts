@@ -50,6 +50,32 @@ export interface SyncFigures {
   readonly failure: string | null
 }
 
+/** A number of messages with their bytes. */
+interface MessageFigures {
+  readonly messages: number
+  readonly bytes: number
+}
+
+/** Direction of a connection or message: `in` for dialled by others, and for received. */
+export type Direction = 'in' | 'out'
+
+/** The connections to other nodes. Counters start with the node. */
+export interface NetworkFigures {
+  readonly peers: Readonly<Record<Direction, number>>
+  /** Nodes that may be dialled. */
+  readonly knownNodes: number
+  /** Bans of the operator in force. */
+  readonly banned: number
+  /** By type. */
+  readonly messages: Readonly<Record<Direction, Readonly<Record<string, MessageFigures>>>>
+  /** Received messages that are not handled, and messages that wait to be sent. */
+  readonly queues: Readonly<Record<Direction, MessageFigures>>
+  /** Bans and punishments by reason. */
+  readonly bans: Readonly<Record<string, number>>
+  /** Closed connections by reason. */
+  readonly closed: Readonly<Record<string, number>>
+}
+
 /** Figures of the core. */
 export interface NodeFigures {
   readonly number: number
@@ -61,6 +87,8 @@ export interface NodeFigures {
   readonly queuedTransactions: number
   /** Null if the node runs without peers. */
   readonly sync: SyncFigures | null
+  /** Null if the node runs without peers. */
+  readonly network: NetworkFigures | null
   readonly lanes: Readonly<Record<'pool' | 'trace', ExecutorStats>>
   /** Caches of finished answers, and of stored blocks, receipts and long values. */
   readonly caches: Readonly<Record<'answers' | 'blocks' | 'receipts' | 'values', CacheReads>>

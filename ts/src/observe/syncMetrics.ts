@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { SyncFigures } from './nodeFigures.ts'
+import { syncProgress } from './syncProgress.ts'
 
 /** Registers the metrics of the synchronization; returns the function that sets them. Null: no peers, all are 0. */
 export function syncMetrics(registry: Registry): (figures: SyncFigures | null) => void {
@@ -10,6 +11,8 @@ export function syncMetrics(registry: Registry): (figures: SyncFigures | null) =
   const active = gauge('active', 'Whether the head is more than 24 blocks behind the best header.')
   const best = gauge('best_header', 'Number of the best validated header.')
   const behind = gauge('behind_seconds', 'Seconds between the times of the head and of the best validated header.')
+  const stages = gauge('stage_block', 'Block that a stage has reached: headers, bodies, execution.', ['stage'])
+  const left = gauge('left_seconds', 'Estimated time until the head is the best claimed block; 0 while it is unknown.')
   const rates = gauge('rate', 'Headers verified, bodies received and blocks imported a second.', ['stage'])
   const blocks = gauge('blocks', 'Blocks ahead of the head, by state.', ['state'])
   const peers = gauge('peers', 'Peers that are asked; "over_budget" ones take no further message in this minute.', [
@@ -29,6 +32,9 @@ export function syncMetrics(registry: Registry): (figures: SyncFigures | null) =
     best.set(of((now) => now.bestHeader))
     behind.set(of((now) => now.secondsBehind))
     failed.set(of((now) => Number(now.failure !== null)))
+    const progress = figures === null ? undefined : syncProgress(figures)
+    for (const { stage, block } of progress?.stages ?? []) stages.set({ stage }, block)
+    left.set(progress?.secondsLeft ?? 0)
     rates.set(
       { stage: 'headers' },
       of((now) => now.headersPerSecond),

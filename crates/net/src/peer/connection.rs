@@ -81,8 +81,8 @@ async fn establish(
     let remote = session.remote;
     let own_hello = shared.hello();
     let dialogue = Dialogue::new(&own_hello, session.remote);
-    let mut reader = FrameReader::new(source, session.decoder, dialogue);
-    let mut writer = FrameWriter::new(output, session.encoder);
+    let mut reader = FrameReader::new(source, session.decoder, dialogue, Arc::clone(&shared.traffic));
+    let mut writer = FrameWriter::new(output, session.encoder, Arc::clone(&shared.traffic));
     let introduced = limited(Phase::Hello, limits.hello_time, async {
         if matches!(origin, ConnectionOrigin::Dialled(_)) {
             writer.put(codes::HELLO, &own_hello.encode())?;
@@ -145,7 +145,6 @@ async fn converse(shared: &Arc<NetworkState>, established: Established) -> Close
     };
     peer.outbox.close();
     shared.registry.remove(&peer);
-    shared.past_traffic.add(&peer.traffic);
     drop(reader);
     writer.close(&reason, FAREWELL_TIME).await;
     if peer.is_active() {
@@ -256,7 +255,7 @@ async fn write(shared: &NetworkState, peer: &Peer, writer: &mut FrameWriter) -> 
 fn put(peer: &Peer, writer: &mut FrameWriter, code: u8, payload: &[u8]) -> Result<(), CloseReason> {
     let before = writer.unwritten();
     writer.put(code, payload)?;
-    peer.traffic.sent(code, writer.unwritten() - before);
+    peer.traffic.sent_bytes(writer.unwritten() - before);
     Ok(())
 }
 

@@ -1,7 +1,9 @@
 //! Frames to a socket.
 
 use crate::close_reason::CloseReason;
+use crate::traffic::NetworkTraffic;
 use rhizome_wire::session::{FrameEncoder, FrameError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::tcp::OwnedWriteHalf;
@@ -13,18 +15,21 @@ const KEPT_CAPACITY: usize = 64 * 1_024;
 pub(crate) struct FrameWriter {
     socket: OwnedWriteHalf,
     encoder: FrameEncoder,
+    traffic: Arc<NetworkTraffic>,
     output: Vec<u8>,
     written: usize,
 }
 
 impl FrameWriter {
-    pub(crate) fn new(socket: OwnedWriteHalf, encoder: FrameEncoder) -> FrameWriter {
-        FrameWriter { socket, encoder, output: Vec::new(), written: 0 }
+    pub(crate) fn new(socket: OwnedWriteHalf, encoder: FrameEncoder, traffic: Arc<NetworkTraffic>) -> FrameWriter {
+        FrameWriter { socket, encoder, traffic, output: Vec::new(), written: 0 }
     }
 
     /// Appends a message to the bytes to write.
     pub(crate) fn put(&mut self, code: u8, payload: &[u8]) -> Result<(), FrameError> {
-        self.encoder.encode(code, payload, &mut self.output)
+        self.encoder.encode(code, payload, &mut self.output)?;
+        self.traffic.sent.count(code, payload);
+        Ok(())
     }
 
     /// Returns the number of bytes to write.

@@ -5,7 +5,9 @@ use super::byte_source::ByteSource;
 use super::frame_clock::FrameClock;
 use crate::close_reason::CloseReason;
 use crate::options::Limits;
+use crate::traffic::NetworkTraffic;
 use rhizome_wire::session::{DecodedFrame, Dialogue, FrameDecoder, Incoming};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Decoder of one connection with its socket.
@@ -13,13 +15,19 @@ pub(crate) struct FrameReader {
     source: ByteSource,
     decoder: FrameDecoder,
     dialogue: Dialogue,
+    traffic: Arc<NetworkTraffic>,
     /// `None` between frames.
     clock: Option<FrameClock>,
 }
 
 impl FrameReader {
-    pub(super) fn new(source: ByteSource, decoder: FrameDecoder, dialogue: Dialogue) -> FrameReader {
-        FrameReader { source, decoder, dialogue, clock: None }
+    pub(super) fn new(
+        source: ByteSource,
+        decoder: FrameDecoder,
+        dialogue: Dialogue,
+        traffic: Arc<NetworkTraffic>,
+    ) -> FrameReader {
+        FrameReader { source, decoder, dialogue, traffic, clock: None }
     }
 
     /// Accepts frames of any size from here on.
@@ -44,7 +52,6 @@ impl FrameReader {
         let frame = self.frame(limits, |bytes| peer.traffic.received_bytes(bytes)).await?;
         let length = frame.payload().len();
         peer.inbox.charge_bytes(length);
-        peer.traffic.received(frame.code);
         Ok((self.dialogue.receive(frame)?, length))
     }
 
@@ -53,6 +60,7 @@ impl FrameReader {
             let decoder = &mut self.decoder;
             if let Some(frame) = self.source.take(|input| decoder.decode(input))? {
                 self.clock = None;
+                self.traffic.received.count(frame.code, frame.payload());
                 return Ok(frame);
             }
             let read = if self.decoder.is_inside_frame() {

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { idle } from '../../tests/syncFigures.ts'
+import { syncProgress } from './syncProgress.ts'
+
+test('behavior: stages with their blocks, and the time left for all claimed blocks', () => {
+  const now = { ...idle, isSyncing: true, head: 100, bestHeader: 500, claimed: 900, blocksPerSecond: 16 }
+  const { stages, secondsLeft } = syncProgress({ ...now, importing: 20, ready: 30, bodiesPerSecond: 40 })
+  expect(stages).toEqual([
+    { stage: 'headers', block: 500, target: 900, perSecond: 0 },
+    { stage: 'bodies', block: 150, target: 500, perSecond: 40 },
+    { stage: 'execution', block: 100, target: 500, perSecond: 16 },
+  ])
+  expect(secondsLeft).toBe(50)
+})
+
+test('behavior: without an executed block the time left is unknown', () => {
+  expect(syncProgress({ ...idle, bestHeader: 500 }).secondsLeft).toBeNull()
+})
