@@ -136,6 +136,7 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
     const admin = await operator?.serve({
       url: urls[0] ?? '',
       keys: keepsApps(config) ? { store: store.service, source } : undefined,
+      native,
       sources,
     })
     logger.debug({ urls, network: config.network, workers: count }, 'serving')

@@ -4,6 +4,7 @@ import { Apps } from './admin/apps.ts'
 import { FigureFiles } from './admin/figures/files.ts'
 import { FigureRecorder } from './admin/figures/recorder.ts'
 import { readPage } from './admin/pageFiles.ts'
+import { peerRoutes } from './admin/peers.ts'
 import { Reporter, type ReportSources } from './admin/report.ts'
 import { routesOf } from './admin/routes.ts'
 import { AdminServer } from './admin/server.ts'
@@ -13,8 +14,10 @@ import type { ServiceStore } from './auth/store.ts'
 import { figuresDirOf } from './config/network.ts'
 import type { Config } from './config/schema.ts'
 import { urlOf } from './http/url.ts'
+import type { Addon } from './native/bindings.ts'
 import type { AppUse } from './observe/appUse.ts'
 import type { Logger } from './observe/log.ts'
+import { peerPort } from './operatorPeers.ts'
 import { version } from './version.ts'
 
 // Set-up writes it next to the bundle of this file.
@@ -25,6 +28,7 @@ export interface OperatorParts {
   readonly url: string
   /** Undefined if the node cannot store apps. */
   readonly keys: { readonly store: Pick<ServiceStore, 'apps' | 'usage'>; readonly source: KeySource } | undefined
+  readonly native: Addon
   readonly sources: Pick<ReportSources, 'workers' | 'core' | 'health' | 'webSockets' | 'filters'>
 }
 
@@ -57,7 +61,7 @@ export function prepareOperator(
   )
   return {
     takeAppUse: (use) => recorder.takeApps(use),
-    async serve({ url, keys, sources }) {
+    async serve({ url, keys, native, sources }) {
       const baseUrl = config.auth.url === '' ? url : config.auth.url
       const apps =
         keys &&
@@ -82,11 +86,16 @@ export function prepareOperator(
         (sample) => recorder.take(sample),
       )
       const server = new AdminServer(
-        routesOf(
-          apps,
-          () => reporter.report(),
-          (subject, range) => recorder.report(subject, range),
-        ),
+        [
+          ...routesOf(
+            apps,
+            () => reporter.report(),
+            (subject, range) => recorder.report(subject, range),
+          ),
+          ...peerRoutes(peerPort(native), (action, peer) =>
+            logger.info({ peer, action }, 'peer changed by the admin API'),
+          ),
+        ],
         page,
         {
           hosts: [...hosts, host],

@@ -4,7 +4,7 @@ use crate::error::Answer;
 use crate::json::JsonWriter;
 use crate::node::Node;
 
-/// Network, chain id, genesis, head, highest stored block, kept states (`keptStates` below the head by the settings, null for all)
+/// Network, chain id, genesis, head, best validated header, highest stored block, kept states (`keptStates` below the head by the settings, null for all)
 /// and size on disk (`diskBytesByKind`: blocks, receipts and indexes; state of the head; earlier states; all versions of trie nodes),
 /// as JSON.
 pub fn answer(node: &Node) -> Answer {
@@ -21,6 +21,11 @@ pub fn answer(node: &Node) -> Answer {
     json.key("hash").hash(&head.hash());
     json.key("stateRoot").data(&head.record.block.header.state_root);
     json.key("totalDifficulty").text(&head.record.total_difficulty.to_string());
+    let (headers, head_number) = (chain.headers(), head.number());
+    let best = headers.tip().filter(|_| headers.best_number() > head_number);
+    let (number, hash) = best.map_or((head_number, head.hash()), |tip| (tip.header.number, tip.hash));
+    json.key("bestHeader").number(number.cast_signed());
+    json.key("bestHeaderHash").hash(&hash);
     json.key("highestBlock").number(chain.highest_number()?.cast_signed());
     json.key("history").text(&chain.config().history.to_string());
     match chain.kept_states() {

@@ -15,7 +15,7 @@ export interface Answer {
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** The first group, if any, is the name of an app. */
+  /** The first group, if any, is the name of an app, of a peer or of a ban. */
   readonly path: RegExp
   answer(name: string, request: IncomingMessage): Promise<Answer>
 }

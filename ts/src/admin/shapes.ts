@@ -2,9 +2,11 @@
 
 import type { AppView, KeyUrls } from '../auth/appView.ts'
 import type { Usage } from '../auth/store.ts'
+import type { SyncProgress } from '../observe/syncProgress.ts'
 import type { MethodCurve, RangeName } from './figures/series.ts'
 
 export type { AppView, KeyUrls } from '../auth/appView.ts'
+export type { SyncProgress } from '../observe/syncProgress.ts'
 export type { MethodCurve, RangeName } from './figures/series.ts'
 
 /** Usage of an app at all nodes, in the UTC day and month. */
@@ -38,6 +40,46 @@ export interface FigureReport {
   readonly fromSeconds: number
   /** `all` first, then by number of requests. Latencies of apps are not counted. */
   readonly methods: readonly MethodCurve[]
+}
+
+/** A connected node. */
+export interface PeerView {
+  /** Node id, 128 hex digits. */
+  readonly id: string
+  readonly enode: string
+  /** Program and version, as the peer states. */
+  readonly client: string
+  readonly capabilities: readonly string[]
+  readonly address: string
+  /** `in`: the peer dialled this node. */
+  readonly direction: 'in' | 'out'
+  /** Whether the operator named the peer. */
+  readonly isStatic: boolean
+  readonly connectedSeconds: number
+  /** Negative after an offence. */
+  readonly score: number
+  readonly bytesIn: number
+  readonly bytesOut: number
+  /** Best block as the peer last stated it; the number is unknown before its first STATUS. */
+  readonly head: { readonly number: number | null; readonly hash: string } | null
+}
+
+/** A ban of the operator. */
+export interface BanView {
+  /** Node id, address, or block of addresses. */
+  readonly target: string
+  /** ISO 8601; null: without end. */
+  readonly until: string | null
+}
+
+/** GET /api/peers. */
+export interface PeerList {
+  /** URL of this node; null without a listener, and without peers. */
+  readonly enode: string | null
+  readonly peers: readonly PeerView[]
+  /** URLs of the nodes that are always dialled. */
+  readonly dialled: readonly string[]
+  readonly bans: readonly BanView[]
 }
 
 /** Answers with a status of 400 or above. */
@@ -88,6 +130,8 @@ export interface NodeReport {
     readonly lagBlocks: number | null
     readonly reasons: readonly string[]
   }
+  /** Null if the node runs without peers. */
+  readonly sync: SyncProgress | null
   readonly blocks: { readonly perSecond: number; readonly curve: readonly number[] }
   readonly requests: Omit<MethodReport, 'method'>
   readonly methods: readonly MethodReport[]

@@ -7,6 +7,7 @@ import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 import { infoCommand } from './info.ts'
 import { keysCommand } from './keys.ts'
+import { peersCommand } from './peers.ts'
 import { pruneCommand } from './prune.ts'
 import { rewindCommand } from './rewind.ts'
 import { startCommand } from './start.ts'
@@ -29,6 +30,7 @@ export function createProgram(): Command {
     pruneCommand(),
     verifyCommand(),
     infoCommand(),
+    peersCommand(),
     configCommand(),
     keysCommand(),
     bridgeCommand(),

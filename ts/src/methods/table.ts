@@ -1018,7 +1018,7 @@ export const table: readonly MethodSpec<Context>[] = [
     name: 'admin_peers',
     module: 'admin',
     cost: 1,
-    doc: 'The connected peers with program, direction, claimed head, score and traffic.',
+    doc: 'The connected peers with program, direction, last stated head, score and traffic.',
   }),
   spec(admin_addPeer, {
     name: 'admin_addPeer',
@@ -1032,7 +1032,7 @@ export const table: readonly MethodSpec<Context>[] = [
     module: 'admin',
     cost: 1,
     isWrite: true,
-    doc: 'Disconnects a node and does not dial it any more.',
+    doc: 'Disconnects a node, named by URL or id, and does not dial it any more.',
   }),
   spec(sco_banAddress, {
     name: 'sco_banAddress',

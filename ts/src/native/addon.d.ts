@@ -15,8 +15,8 @@ export declare function adminNodeInfo(): string | Buffer
 /** Answers `admin_peers`. */
 export declare function adminPeers(): string | Buffer
 
-/** Answers `admin_removePeer`. */
-export declare function adminRemovePeer(enode: string): string | Buffer
+/** Answers `admin_removePeer`. Takes a URL or an id. */
+export declare function adminRemovePeer(peer: string): string | Buffer
 
 /** Answers `anvil_autoImpersonateAccount`. */
 export declare function anvilAutoImpersonateAccount(isOn: boolean): string | Buffer
@@ -38,6 +38,9 @@ export declare function anvilSetBlockTimestampInterval(seconds: number): string 
 
 /** Answers `anvil_setLoggingEnabled`. */
 export declare function anvilSetLoggingEnabled(isOn: boolean): string | Buffer
+
+/** Bans a node by id or URL, or addresses, for some seconds or without end. */
+export declare function banPeer(target: string, seconds?: number | undefined | null): string
 
 /** Returns a copy of a part of a body that was split, in bytes. */
 export declare function bodyBytes(body: object, start: number, end: number): Buffer
@@ -423,6 +426,9 @@ export declare function openBody(): object
 /** Opens the node of this process. Takes its settings as JSON, returns the result of `nodeInfo`. */
 export declare function openNode(config: string): string
 
+/** Returns the nodes that are always dialled, and the bans of the operator. */
+export declare function peerRules(): string
+
 /** Returns the transactions that became executable after a position: `{"hashes","position"}`. */
 export declare function pendingHashesSince(position: number): string
 
@@ -555,6 +561,9 @@ export declare function txpoolInspect(maxBytes: number, deadlineMs: number, toke
 
 /** Answers `txpool_status`. */
 export declare function txpoolStatus(): string | Buffer
+
+/** Lifts a ban. Returns whether there was one. */
+export declare function unbanPeer(target: string): string
 
 /**
  * Verifies an archive without a node. `config` names the network like that of `openNode`. Calls `onProgress(null, json)` for every

@@ -6,7 +6,7 @@ use crate::node::Node;
 use rhizome_net::{Peer, PeerDirection, PeerNetwork};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Returns the peers with program, direction, claimed head, score and traffic. Empty without a network.
+/// Returns the peers with program, direction, last stated head, score and traffic. Empty without a network.
 pub fn answer(node: &Node) -> Answer {
     let mut json = JsonWriter::with_capacity(1024);
     json.begin_array();
@@ -49,9 +49,19 @@ fn write(json: &mut JsonWriter, network: &PeerNetwork, peer: &Peer) {
     json.key("protocols").begin_object();
     json.key("rsk").begin_object();
     json.key("version").number(62);
-    if let Some((head, difficulty)) = peer.claimed_best() {
-        json.key("head").hash(&head);
-        json.key("difficulty").text(&difficulty.to_string());
+    match (peer.best(), peer.claimed_best()) {
+        (Some(status), claimed) => {
+            json.key("head").hash(&status.best.hash);
+            json.key("number").number(status.best.number.cast_signed());
+            let difficulty = status.parent_and_difficulty.map(|(_parent, difficulty)| difficulty);
+            let difficulty = difficulty.or(claimed.map(|(_hash, difficulty)| difficulty));
+            json.key("difficulty").text(&difficulty.unwrap_or_default().to_string());
+        }
+        (None, Some((head, difficulty))) => {
+            json.key("head").hash(&head);
+            json.key("difficulty").text(&difficulty.to_string());
+        }
+        (None, None) => {}
     }
     json.end_object();
     json.end_object();

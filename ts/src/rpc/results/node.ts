@@ -76,7 +76,7 @@ export const connectedPeer = shape('ConnectedPeer', {
   bytesIn: whole,
   bytesOut: whole,
   protocols: shape('PeerProtocols', {
-    rsk: shape('PeerRskProtocol', { version: whole, head: hash, difficulty: text }),
+    rsk: shape('PeerRskProtocol', { version: whole, head: hash, number: Type.Optional(whole), difficulty: text }),
   }),
 })
 
