@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AppView, FigureReport } from '../src/admin/shapes.ts'
 import { type App, createApp } from '../src/auth/app.ts'
 import { FileStore } from '../src/auth/fileStore.ts'
+import { freePort } from '../src/portProbe.ts'
 import { NodeProcess, scratchFolder } from './node.ts'
 
 const places = [
@@ -295,6 +296,71 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
     await page.getByLabel('Search apps').fill('nowhere')
     await page.getByText('No app matches').waitFor()
     await store.change(() => ({ apps: before }))
+    await page.context().close()
+  })
+
+  test('behavior: peers are listed, added, banned and admitted', async () => {
+    const flags = async () => [
+      '--workers',
+      '1',
+      '--admin-port',
+      '0',
+      '--p2p-port',
+      String(await freePort('127.0.0.1', 0)),
+    ]
+    const [first, second] = [await NodeProcess.start(await flags()), await NodeProcess.start(await flags())]
+    const { enode, id } = await second.result<{ enode: string; id: string }>('admin_nodeInfo')
+    const page = await open(first.adminUrl)
+    const part = page.locator('#peers')
+    await part.getByText('No peers yet: the node is searching.').waitFor()
+    expect(await page.locator('#sync').isVisible()).toBe(false)
+    await part.getByRole('button', { name: 'Add peer' }).click()
+    const form = page.getByRole('dialog')
+    await form.getByLabel('URL').fill('enode://nonsense')
+    await form.getByRole('button', { name: 'Add', exact: true }).click()
+    await form.getByText('invalid enode').waitFor()
+    await form.getByLabel('URL').fill(enode)
+    await form.getByRole('button', { name: 'Add', exact: true }).click()
+    const row = part.locator(`[data-peer="${id}"]`)
+    await row.waitFor()
+    await row.getByText(/^Rhizome\/v/).waitFor()
+    await row.getByText('outbound, named').waitFor()
+    await expect.poll(() => row.locator('.number').first().textContent()).toBe('0')
+
+    await row.getByRole('button', { name: `Ban ${id.slice(0, 16)}` }).click()
+    await form.getByLabel('For').selectOption('an hour')
+    await form.getByRole('button', { name: 'Ban', exact: true }).click()
+    await row.waitFor({ state: 'detached' })
+    await part.getByText(`Dialled, not connected: ${enode}`).waitFor()
+    const ban = part.locator(`[data-ban="${id}"]`)
+    await ban.waitFor()
+    await ban.getByRole('button', { name: `Admit ${id.slice(0, 16)}` }).click()
+    await ban.waitFor({ state: 'detached' })
+    await row.waitFor()
+    await row.getByRole('button', { name: `Remove ${id.slice(0, 16)}` }).click()
+    await form.getByRole('button', { name: 'Remove', exact: true }).click()
+    await row.waitFor({ state: 'detached' })
+    await page.context().close()
+    await Promise.all([first.stop(), second.stop()])
+  })
+
+  test('behavior: the stages of a running synchronization', async () => {
+    const page = await open()
+    const stages = [
+      { stage: 'headers', block: 4000, target: 9000, perSecond: 900 },
+      { stage: 'bodies', block: 1500, target: 4000, perSecond: 18 },
+      { stage: 'execution', block: 1000, target: 4000, perSecond: 16 },
+    ]
+    const sync = { isSyncing: true, stages, peers: 3, peersOverBudget: 1, secondsBehind: 90000, secondsLeft: 500 }
+    await page.route('**/api/node', async (route) => {
+      const response = await route.fetch()
+      const body = { ...((await response.json()) as object), sync: { ...sync, failure: null } }
+      await route.fulfill({ response, json: body })
+    })
+    const part = page.locator('#sync')
+    await part.getByText('3 peers, 1 of them at their limit · 25 h behind the best header · about 8 min left').waitFor()
+    expect(await part.locator('[data-stage=execution] .number').allTextContents()).toEqual(['1,000', '4,000', '16'])
+    expect(await part.getByLabel('Bodies').evaluate((bar) => [bar.value, bar.max])).toEqual([1500, 4000])
     await page.context().close()
   })
 

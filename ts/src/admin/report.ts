@@ -11,6 +11,7 @@ import {
   takeSample,
 } from '../observe/history.ts'
 import type { NodeFigures } from '../observe/nodeFigures.ts'
+import { syncProgress } from '../observe/syncProgress.ts'
 import type { MethodReport, NodeReport } from './shapes.ts'
 
 const rateMs = 30_000
@@ -68,6 +69,7 @@ export class Reporter {
       upSeconds: Math.floor(nowMs() / 1000),
       access: access(),
       health: { ready, head, lagBlocks, reasons },
+      sync: figures?.sync ? syncProgress(figures.sync) : null,
       blocks: { perSecond: blockRate(then, now), curve: this.#history.steps(blockRate) },
       requests: this.#requests(now, then, (sample) => [...sample.methods.values()]),
       methods: [...now.methods.keys()].map((method) => ({

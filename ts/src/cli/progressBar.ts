@@ -46,7 +46,8 @@ export class ProgressBar {
   }
 }
 
-function duration(seconds: number): string {
+/** Formats a duration in its two largest units. */
+export function duration(seconds: number): string {
   const whole = Math.ceil(Math.max(0, seconds))
   if (whole < 60) return `${whole} s`
   const minutes = Math.floor(whole / 60)

@@ -2,10 +2,12 @@ import { Command } from 'commander'
 import { ConfigError } from '../config/error.ts'
 import { isDevelopment } from '../config/network.ts'
 import { type ServingNode, startNode } from '../main.ts'
+import { nodeFigures } from '../native/figures.ts'
 import { type Archives, importArchives } from './archives.ts'
 import { banner } from './banner.ts'
 import { ChainLines } from './chainLines.ts'
 import { addChainOptions, addDevelopmentOptions, addStoreOption, configFrom, type Parsed } from './options.ts'
+import { showSync } from './syncLine.ts'
 
 /** Time after `http.drainMs` until the process is killed. */
 const stopLimitMs = 900
@@ -91,12 +93,15 @@ async function run(options: Parsed, archives: Archives, output: Output): Promise
     const { url, urls, port, metricsUrl, adminUrl } = node
     process.stdout.write(`${JSON.stringify({ url, urls, port, metricsUrl, adminUrl })}\n`)
   }
+  let endSyncLine = (): void => undefined
   if (output === 'banner') {
     const lines = new ChainLines(node.native, process.stdout)
     process.stdout.write(await banner(config, node))
     if (isDevelopment(config)) node.onHead(() => lines.follow())
+    endSyncLine = showSync(() => nodeFigures(node.native)?.sync, process.stdout)
   }
   const reason = await Promise.race([signalled, node.shutdown, node.failure])
+  endSyncLine()
   await stop(node, output, config.http.drainMs + stopLimitMs)
   // `reason` is set only after a failure of the node.
   process.exit(reason === undefined ? 0 : 1)

@@ -1,4 +1,4 @@
-import type { AppList, AppView, AppWithKey, FigureReport, NodeReport, RangeName, Refusal } from '../shapes.ts'
+import type { AppList, AppView, AppWithKey, FigureReport, NodeReport, PeerList, RangeName, Refusal } from '../shapes.ts'
 
 const timeoutMs = 8000
 const tokenKey = 'rhizome.token'
@@ -21,6 +21,13 @@ export function storeToken(token: string): void {
 }
 
 export const nodeReport = (): Promise<NodeReport> => ask('GET', '/api/node')
+export const allPeers = (): Promise<PeerList> => ask('GET', '/api/peers')
+export const addPeer = (enode: string): Promise<object> => ask('POST', '/api/peers', { enode })
+export const removePeer = (id: string): Promise<object> => ask('DELETE', `/api/peers/${id}`)
+/** Bans a node or addresses; null: without end. */
+export const ban = (target: string, seconds: number | null): Promise<object> =>
+  ask('POST', '/api/bans', { target, seconds })
+export const unban = (target: string): Promise<object> => ask('DELETE', `/api/bans/${encodeURIComponent(target)}`)
 export const allApps = (): Promise<AppList> => ask('GET', '/api/apps')
 /** Fetches figures over time. `app`: the name of an app; empty for the node. */
 export const figures = (range: RangeName, app: string): Promise<FigureReport> =>

@@ -1,11 +1,13 @@
 import type { ListedApp } from '../shapes.ts'
-import { allApps, nodeReport, Refused, storeToken } from './api.ts'
+import { allApps, allPeers, nodeReport, Refused, storeToken } from './api.ts'
 import { AppsPart } from './apps.ts'
 import { byId } from './element.ts'
 import { openForm } from './form.ts'
 import { Methods } from './methods.ts'
 import { OverTime } from './overTime.ts'
 import { Overview } from './overview.ts'
+import { PeersPart } from './peers.ts'
+import { SyncPart } from './sync.ts'
 
 // Polls the node while the page is visible, and shows the answers.
 
@@ -13,6 +15,8 @@ const everyMs = 2000
 
 const overview = new Overview()
 const methods = new Methods()
+const syncPart = new SyncPart()
+const peersPart = new PeersPart(refresh)
 const apps = new AppsPart(refresh)
 const overTime = new OverTime()
 let lastAnswer = ''
@@ -27,8 +31,10 @@ async function refresh(): Promise<void> {
   if (isAsking) return
   isAsking = true
   try {
-    const [report, list] = await Promise.all([nodeReport(), appsOrProblem()])
+    const [report, peers, list] = await Promise.all([nodeReport(), allPeers(), appsOrProblem()])
     overview.show(report)
+    syncPart.show(report)
+    peersPart.show(peers, report)
     methods.show(report)
     apps.show(list, report)
     lastAnswer = new Date().toLocaleTimeString()

@@ -128,7 +128,7 @@ export function heading(text: string, id: string, ...others: readonly Node[]): H
 }
 
 /** Creates a table. A column name that starts with `#` marks a column of numbers. */
-function table(columns: readonly string[], body: HTMLElement): HTMLElement {
+export function table(columns: readonly string[], body: HTMLElement): HTMLElement {
   const heads = columns.map((name) =>
     element('th', name.startsWith('#') ? { scope: 'col', class: 'number' } : { scope: 'col' }, name.replace('#', '')),
   )

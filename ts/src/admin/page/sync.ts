@@ -1,0 +1,56 @@
+import type { NodeReport, SyncProgress } from '../shapes.ts'
+import { byId, element, setText } from './element.ts'
+import { count, rate, span } from './format.ts'
+import { heading, table } from './methods.ts'
+
+const words = { headers: 'Headers', bodies: 'Bodies', execution: 'Execution' } as const
+
+/** Stages of a running synchronization. Hidden while the node is synchronized. */
+export class SyncPart {
+  readonly #summary = element('p', { class: 'muted', role: 'status' })
+  readonly #rows = new Map<SyncProgress['stages'][number]['stage'], ReturnType<typeof newRow>>()
+  readonly #body = element('tbody')
+
+  constructor() {
+    const stages = table(['Stage', '#Block', '#of', 'Progress', '#Per second'], this.#body)
+    byId('sync').append(heading('Synchronization', 'sync-title'), this.#summary, stages)
+  }
+
+  show({ sync }: NodeReport): void {
+    const isShown = sync !== null && (sync.isSyncing || sync.failure !== null)
+    byId('sync').hidden = !isShown
+    if (!isShown) return
+    setText(this.#summary, summary(sync))
+    for (const stage of sync.stages) {
+      const row = this.#rows.get(stage.stage) ?? newRow(stage.stage)
+      if (!row.root.isConnected) this.#body.append(row.root)
+      this.#rows.set(stage.stage, row)
+      row.show(stage)
+    }
+  }
+}
+
+function summary({ peers, peersOverBudget, secondsBehind, secondsLeft, failure }: SyncProgress): string {
+  if (failure !== null) return `Stopped: ${failure}. The node tries again every 15 seconds.`
+  const asked = `${count(peers)} peers${peersOverBudget > 0 ? `, ${count(peersOverBudget)} of them at their limit` : ''}`
+  const left = secondsLeft === null ? 'time left unknown' : `about ${span(secondsLeft)} left`
+  return `${asked} · ${span(secondsBehind)} behind the best header · ${left}`
+}
+
+function newRow(stage: SyncProgress['stages'][number]['stage']) {
+  const cell = () => element('td', { class: 'number' })
+  const [block, target, perSecond] = [cell(), cell(), cell()]
+  const bar = element('progress', { 'aria-label': words[stage] })
+  const name = element('th', { scope: 'row' }, words[stage])
+  const root = element('tr', { 'data-stage': stage }, name, block, target, element('td', {}, bar), perSecond)
+  return {
+    root,
+    show(now: SyncProgress['stages'][number]): void {
+      setText(block, count(now.block))
+      setText(target, count(now.target))
+      setText(perSecond, rate(now.perSecond))
+      bar.max = Math.max(1, now.target)
+      bar.value = now.block
+    },
+  }
+}
