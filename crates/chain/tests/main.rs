@@ -29,6 +29,7 @@ mod old_state_roots;
 mod pipeline;
 mod races;
 mod readers;
+mod real_headers;
 mod snapshots;
 mod state_change;
 mod verification;

@@ -152,3 +152,21 @@ fn errors_name_the_field() {
     );
     assert_eq!(with("genesis", json!([])), "genesis: expected an object, got []");
 }
+
+/// Ids and genesis blocks that other nodes expect (docs/spec/p2p.md, 1.2).
+#[test]
+fn public_networks_have_their_ids_and_genesis_blocks() {
+    let expected = [
+        (ChainSpec::mainnet(), 775, 30, "f88529d4ab262c0f4d042e9d8d3f2472848eaafe1a9b7213f57617eb40a9f9e0"),
+        (ChainSpec::testnet(), 8_100, 31, "cabb7fbe88cd6d922042a32ffc08ce8b1fbb37d650b9d4e7dbfe2a7469adfa42"),
+        (ChainSpec::regtest(), 7_771, 33, "8ea789fabef0dd4946ed53f001e7b6f8a8d0c22a612a6099fc7f93c990af68fe"),
+    ];
+    for (spec, network_id, chain_id, genesis) in expected {
+        assert_eq!((spec.network_id, spec.chain_id), (network_id, chain_id), "{}", spec.name);
+        let hash = spec.genesis.expected_hash.map(hex::encode);
+        assert_eq!(hash.as_deref(), Some(genesis), "{}", spec.name);
+        // Genesis is never its own checkpoint, and checkpoints ascend.
+        let heights: Vec<u64> = spec.checkpoints.iter().map(|(number, _hash)| *number).collect();
+        assert!(heights.is_sorted() && !heights.contains(&0), "{}: {heights:?}", spec.name);
+    }
+}

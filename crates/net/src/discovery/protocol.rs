@@ -17,6 +17,8 @@ const NEIGHBORS_SENT: usize = 12;
 const NEIGHBORS_TAKEN: usize = 20;
 /// Interval between two rounds of questions.
 const REFRESH: Duration = Duration::from_secs(60);
+/// First pause between two contacts of the configured addresses while no node answers. Doubles up to `REFRESH`.
+const FIRST_PAUSE: Duration = Duration::from_secs(2);
 /// Nodes asked for neighbors in a round, and nodes that get a Ping.
 const ASKED: usize = 23;
 const CHECKED: usize = 15;
@@ -47,6 +49,8 @@ pub(crate) struct Discovery {
     recent: PacketLog,
     guard: PacketGuard,
     refreshed: Option<Instant>,
+    /// Time of the last contact of the configured addresses, and the pause after it.
+    contacted: Option<(Instant, Duration)>,
     /// New nodes, to be asked at the next tick: they answer only after our Pong has reached them.
     unasked: Vec<(NodeId, SocketAddr)>,
     outgoing: Vec<Datagram>,
@@ -60,6 +64,7 @@ impl Discovery {
             recent: PacketLog::default(),
             guard: PacketGuard::new(now),
             refreshed: None,
+            contacted: None,
             unasked: Vec::new(),
             outgoing: Vec::new(),
             options,
@@ -169,7 +174,7 @@ impl Discovery {
     }
 
     /// Repeats and forgets requests, and asks for more nodes. To be called about every second. Returns whether the
-    /// configured addresses are to be contacted again: nothing is known or under way.
+    /// configured addresses are to be contacted: nothing is known or under way, and the pause since the last contact is over.
     pub(crate) fn tick(&mut self, now: Instant) -> bool {
         let (repeated, silent) = self.requests.expire(now);
         for id in silent {
@@ -188,7 +193,21 @@ impl Discovery {
             self.refreshed = Some(now);
             self.refresh(now);
         }
-        is_due && self.table.len() == 0 && self.requests.is_empty()
+        self.is_contact_due(now)
+    }
+
+    fn is_contact_due(&mut self, now: Instant) -> bool {
+        if self.table.len() > 0 {
+            self.contacted = None;
+            return false;
+        }
+        let is_over = self.contacted.is_none_or(|(last, pause)| now.saturating_duration_since(last) >= pause);
+        if !is_over || !self.requests.is_empty() {
+            return false;
+        }
+        let pause = self.contacted.map_or(FIRST_PAUSE, |(_last, pause)| (pause * 2).min(REFRESH));
+        self.contacted = Some((now, pause));
+        true
     }
 
     fn refresh(&mut self, now: Instant) {

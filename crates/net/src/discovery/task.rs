@@ -8,9 +8,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::UdpSocket;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 /// Interval of the clock.
 const TICK: Duration = Duration::from_secs(1);
+/// Resolved addresses that may wait.
+const RESOLVED: usize = 16;
 
 /// Opens the UDP port with the number of the TCP port, if there is a listener and discovery is on.
 pub(crate) async fn bind(shared: &NetworkState) -> Result<Option<(UdpSocket, SocketAddr)>, NetworkError> {
@@ -33,6 +37,8 @@ pub(crate) async fn discover(shared: Arc<NetworkState>, socket: UdpSocket, addre
     remembered.into_iter().for_each(|address| discovery.contact(address, Instant::now()));
     let mut tick = tokio::time::interval(TICK);
     let mut buffer = vec![0; MAX_DISCOVERY_PACKET + 1];
+    let (addresses, mut resolved) = mpsc::channel(RESOLVED);
+    let mut resolver: Option<JoinHandle<()>> = None;
     loop {
         tokio::select! {
             received = socket.recv_from(&mut buffer) => {
@@ -42,11 +48,11 @@ pub(crate) async fn discover(shared: Arc<NetworkState>, socket: UdpSocket, addre
                     discovery.receive(&buffer[..length], source, Instant::now());
                 }
             }
+            Some(address) = resolved.recv() => discovery.contact(address, Instant::now()),
             _ = tick.tick() => {
-                if discovery.tick(Instant::now()) {
-                    for address in configured(&shared).await {
-                        discovery.contact(address, Instant::now());
-                    }
+                // A look-up of names may take minutes.
+                if discovery.tick(Instant::now()) && resolver.as_ref().is_none_or(JoinHandle::is_finished) {
+                    resolver = Some(tokio::spawn(resolve(Arc::clone(&shared), addresses.clone())));
                 }
                 publish(&shared, &discovery);
             }
@@ -58,17 +64,17 @@ pub(crate) async fn discover(shared: Arc<NetworkState>, socket: UdpSocket, addre
     }
 }
 
-/// Returns the addresses of the configured nodes.
-async fn configured(shared: &NetworkState) -> Vec<SocketAddr> {
+/// Sends the addresses of the configured nodes.
+async fn resolve(shared: Arc<NetworkState>, addresses: mpsc::Sender<SocketAddr>) {
     let mut hosts: Vec<HostPort> = shared.options.bootnodes.clone();
     hosts.extend(shared.static_peers.read().iter().map(|enode| enode.address.clone()));
-    let mut addresses = Vec::new();
     for host in hosts {
-        if let Ok(found) = tokio::net::lookup_host((host.host.as_str(), host.port)).await {
-            addresses.extend(found.take(1));
+        let found = tokio::net::lookup_host((host.host.as_str(), host.port)).await;
+        if let Some(address) = found.ok().and_then(|mut found| found.next()) {
+            // Fails only while the network stops.
+            let _ = addresses.send(address).await;
         }
     }
-    addresses
 }
 
 /// Lists the known nodes for the dialler. Nodes that leave the table stay in the list.

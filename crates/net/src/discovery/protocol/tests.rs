@@ -164,6 +164,22 @@ fn neighbors_lead_only_to_public_addresses() {
 }
 
 #[test]
+fn configured_addresses_are_contacted_with_growing_pauses_until_a_node_answers() {
+    let now = Instant::now();
+    let mut alone = node(1, NETWORK, now);
+    let mut contacts = |seconds: std::ops::Range<u64>| {
+        seconds.filter(|second| alone.tick(now + Duration::from_secs(*second))).collect::<Vec<_>>()
+    };
+    assert_eq!(contacts(0..200), [0, 2, 6, 14, 30, 62, 122, 182]);
+    let later = now + Duration::from_secs(200);
+    let mut nodes = [alone, node(2, NETWORK, now)];
+    nodes[0].contact(address(2), later);
+    deliver(&mut nodes, later);
+    assert_eq!(nodes[0].table.len(), 1);
+    assert!(!nodes[0].tick(later + Duration::from_secs(1)));
+}
+
+#[test]
 fn silent_nodes_leave_the_table() {
     let now = Instant::now();
     let mut nodes = [node(1, NETWORK, now), node(2, NETWORK, now)];
