@@ -1,7 +1,8 @@
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BanView, PeerList, PeerView, Refusal } from '../src/admin/shapes.ts'
 import { freePort } from '../src/portProbe.ts'
-import { NodeProcess, runCommand } from './node.ts'
+import { NodeProcess, runCommand, scratchFolder } from './node.ts'
 import { Client } from './webSocket.ts'
 
 interface OwnInfo {
@@ -287,5 +288,33 @@ test('behavior: eth_syncing and its subscription follow a synchronization', { ti
     await served.result('eth_getBlockByNumber', ['latest', false]),
   )
   await client.close()
-  await Promise.all([served.stop(), node.stop()])
+  await node.stop()
+
+  // Killed in the middle, the next one has headers ahead of its blocks.
+  const dir = join(scratchFolder(), 'data')
+  const killed = await start('--data-dir', dir)
+  await killed.result('admin_addPeer', [(await infoOf(served)).enode])
+  await expect.poll(() => killed.result('eth_syncing'), { interval: 1, timeout: 20_000 }).not.toBe(false)
+  await killed.stop('SIGKILL')
+  await served.stop()
+  const info = JSON.parse((await runCommand(['info', '--json', '--data-dir', dir])).output)
+  expect(info.bestHeader).toBeGreaterThan(info.number)
+  expect(info.bestHeaderHash).toMatch(/^0x[0-9a-f]{64}$/)
+  expect(info.bestHeaderHash).not.toBe(info.hash)
+})
+
+test('behavior: mainnet without a network serves what is stored, and searches on', async () => {
+  const node = await start('--network', 'mainnet', '--p2p-host', '127.0.0.1', '--bootnodes', 'nowhere.invalid:5050')
+  expect(await node.result('eth_blockNumber')).toBe('0x0')
+  expect(await node.result('eth_getBlockByNumber', ['0x0', false])).toMatchObject({
+    hash: '0xf88529d4ab262c0f4d042e9d8d3f2472848eaafe1a9b7213f57617eb40a9f9e0',
+  })
+  expect([await countOf(node), await node.result('net_listening')]).toEqual(['0x0', true])
+  expect(await node.result('eth_syncing')).toBe(false)
+  const health = await fetch(`${node.url}/health`)
+  expect([health.status, await health.json()]).toMatchObject([503, { ready: false }])
+  expect(((await (await fetch(`${node.url}/health`)).json()) as { reasons: string[] }).reasons[0]).toBe(
+    'there are no peers',
+  )
+  expect(await node.stop()).toBe(0)
 })
