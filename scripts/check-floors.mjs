@@ -18,7 +18,8 @@ const crates = {
   net: ['primitives', 'pow', 'wire', 'chain'],
   blobs: [],
   archives: ['primitives', 'trie', 'pow', 'blobs', 'chain'],
-  answers: ['primitives', 'trie', 'evm', 'chain', 'net', 'blobs', 'archives'],
+  rskj: ['primitives', 'chain'],
+  answers: ['primitives', 'trie', 'evm', 'chain', 'net', 'blobs', 'archives', 'rskj'],
   addon: ['primitives', 'evm', 'chain', 'net', 'answers'],
   conformance: ['primitives', 'trie', 'bitcoin', 'pow', 'evm', 'chain', 'answers'],
 }
@@ -26,7 +27,7 @@ const crates = {
 /** External crates that only these crates of the workspace may name. */
 const crateOwners = {
   revm: ['evm'],
-  rocksdb: ['storage'],
+  rocksdb: ['storage', 'rskj'],
   napi: ['addon'],
   'napi-derive': ['addon'],
   object_store: ['blobs'],

@@ -10,7 +10,7 @@ use napi::bindgen_prelude::{Function, Object};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Result, Status};
 use napi_derive::napi;
-use rhizome_answers::{Answer, RpcError, block_archives, block_files, upkeep};
+use rhizome_answers::{Answer, RpcError, block_archives, block_files, block_sources, upkeep};
 use rhizome_chain::VerificationScope;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
@@ -70,6 +70,36 @@ pub fn import_archives<'env>(
         block_archives::import(&running.node, &locations, &trust, &is_stopped, |line| {
             report_progress(&report, running, line)
         })
+    })
+}
+
+/// Imports the blocks of a data directory of rskj whose node does not run. Calls `onProgress(null, json)` with `{rows}` while the
+/// directory is searched, with `{last}` when its heaviest chain is known, and for each block with `{number, hash, stateRoot,
+/// result}`. Resolves with counts: `{"blocks","best","side","known","head"}`.
+#[napi(catch_unwind, ts_return_type = "Promise<string>")]
+pub fn import_rskj<'env>(
+    env: &'env Env,
+    dir: String,
+    #[napi(ts_arg_type = "(error: Error | null, progress: string) => void")] on_progress: Function<'_, String, ()>,
+) -> Result<Object<'env>> {
+    let report = report(&on_progress)?;
+    in_background(env, move |running| {
+        block_sources::import_rskj(&running.node, &dir, |line| report_progress(&report, running, line))
+    })
+}
+
+/// Imports the blocks of another data directory of the same network that no node has open, of this or an earlier layout. Calls
+/// `onProgress(null, json)` with `{last}`, the number of its last block, then for each block with `{number, hash, stateRoot,
+/// result}`. Resolves with counts: `{"blocks","best","side","known","head"}`.
+#[napi(catch_unwind, ts_return_type = "Promise<string>")]
+pub fn migrate_blocks<'env>(
+    env: &'env Env,
+    dir: String,
+    #[napi(ts_arg_type = "(error: Error | null, progress: string) => void")] on_progress: Function<'_, String, ()>,
+) -> Result<Object<'env>> {
+    let report = report(&on_progress)?;
+    in_background(env, move |running| {
+        block_sources::migrate(&running.node, &dir, |line| report_progress(&report, running, line))
     })
 }
 

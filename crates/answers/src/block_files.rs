@@ -16,18 +16,13 @@ const BUFFER_BYTES: usize = 1 << 20;
 /// continue. Returns the counts `{"blocks","best","side","known","head"}`. Errors name file, line, block and rule.
 pub fn import(node: &Node, path: &str, mut report: impl FnMut(String) -> ControlFlow<()>) -> Answer {
     let file = File::open(path).map_err(|error| failed(path, &error))?;
-    let (mut best, mut side, mut known) = (0, 0, 0);
+    let mut counts = LineCounts::default();
     let imported = node.chain().import_blocks(BufReader::with_capacity(BUFFER_BYTES, file), |line| {
-        match line.result {
-            LineResult::Best => best += 1,
-            LineResult::Side => side += 1,
-            LineResult::Known => known += 1,
-        }
+        counts.add(line.result);
         report(line_text(line))
     });
     let blocks = imported.map_err(|error| failed(path, &error))?;
-    let head = node.chain().head().number();
-    Ok(counts(&[("blocks", blocks), ("best", best), ("side", side), ("known", known), ("head", head)]))
+    Ok(counts.json(blocks, node.chain().head().number()))
 }
 
 /// Writes the blocks of the main chain from one height to another. `report` receives `{"number"}` for each block and returns
@@ -43,7 +38,7 @@ pub fn export(
     let mut file = BufWriter::with_capacity(BUFFER_BYTES, file);
     let written = node.chain().export_blocks(from, to, &mut file, |number| report(format!("{{\"number\":{number}}}")));
     let blocks = written.map_err(|error| failed(path, &error))?;
-    Ok(counts(&[("blocks", blocks), ("from", from), ("to", to)]))
+    Ok(numbers(&[("blocks", blocks), ("from", from), ("to", to)]))
 }
 
 fn failed(path: &str, error: &dyn Display) -> RpcError {
@@ -66,7 +61,31 @@ pub(crate) fn line_text(line: &ImportedLine) -> String {
     String::from_utf8_lossy(&json.finish()).into_owned()
 }
 
-fn counts(members: &[(&str, u64)]) -> Vec<u8> {
+/// Numbers of imported blocks by outcome.
+#[derive(Debug, Default)]
+pub(crate) struct LineCounts {
+    best: u64,
+    side: u64,
+    known: u64,
+}
+
+impl LineCounts {
+    pub(crate) fn add(&mut self, result: LineResult) {
+        match result {
+            LineResult::Best => self.best += 1,
+            LineResult::Side => self.side += 1,
+            LineResult::Known => self.known += 1,
+        }
+    }
+
+    /// Returns `{"blocks","best","side","known","head"}`.
+    pub(crate) fn json(&self, blocks: u64, head: u64) -> Vec<u8> {
+        let Self { best, side, known } = *self;
+        numbers(&[("blocks", blocks), ("best", best), ("side", side), ("known", known), ("head", head)])
+    }
+}
+
+fn numbers(members: &[(&str, u64)]) -> Vec<u8> {
     let mut json = JsonWriter::new();
     json.begin_object();
     members.iter().for_each(|(name, count)| json.key(name).number(count.cast_signed()));

@@ -13,6 +13,7 @@ pub mod admin;
 pub mod block_archives;
 pub mod block_files;
 pub mod block_id;
+pub mod block_sources;
 pub mod body;
 mod caches;
 pub mod call_object;

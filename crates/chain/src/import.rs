@@ -2,6 +2,7 @@
 
 pub(crate) mod block_file;
 mod block_group;
+pub(crate) mod block_source;
 pub(crate) mod block_stream;
 mod branch;
 mod feed;

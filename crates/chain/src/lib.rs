@@ -33,6 +33,7 @@ pub use events::{ChainEvent, TransactionOrigin};
 pub use head::Head;
 pub use headers::{ChainedHeader, HeaderChain, HeaderFault, HeaderRun};
 pub use import::block_file::{BlockFileError, ExportError, ImportedLine, LineFault, LineResult};
+pub use import::block_source::{BlockSource, SourceImportError};
 pub use import::block_stream::StreamedBlock;
 pub use import::invalid_block::InvalidBlock;
 pub use import::numbered_block::NumberedBlock;
@@ -48,7 +49,7 @@ pub use mining::submission::{SubmissionError, SubmittedBlock};
 pub use mining::{BlockTime, MineError, MinedBlock, SubmittedTransaction};
 pub use pruning::PruneProgress;
 pub use rhizome_pow::{MiningSolution, MiningSolutionError};
-pub use rhizome_storage::{CacheStats, DiskBytes};
+pub use rhizome_storage::{CacheStats, DirectoryBlocks, DiskBytes};
 pub use state_snapshots::StateSnapshot;
 pub use txpool::{
     ACCOUNT_SLOTS, AdmittedTransaction, ByPrice, MAX_SIZE, PoolHead, PoolOptions, PoolRejection, PooledTransaction,

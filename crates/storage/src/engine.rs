@@ -24,7 +24,7 @@ use crate::node_journal::{FlushError, NodeJournal};
 use crate::options::{ChainIdentity, NodeVersions, StoreOptions};
 
 /// Version of the layout of the columns.
-const LAYOUT: u32 = 4;
+pub(crate) const LAYOUT: u32 = 4;
 pub(crate) const DATABASE_FOLDER: &str = "chain";
 /// Folder of the node files inside the database folder.
 pub(crate) const NODES_FOLDER: &str = "nodes";
@@ -209,7 +209,7 @@ fn engine_options(options: &StoreOptions, has_continuous_logs: bool) -> Result<O
 
 /// Classifies an error of opening the database. `bytes` is the amount that the engine may have to write on opening:
 /// the log of the last run as table files.
-fn opening_error(dir: &Path, source: rocksdb::Error, bytes: usize) -> StorageError {
+pub(crate) fn opening_error(dir: &Path, source: rocksdb::Error, bytes: usize) -> StorageError {
     let dir = dir.to_path_buf();
     match source.kind() {
         // Another program wrote this directory if a column or its merge operator is unknown.
@@ -221,6 +221,25 @@ fn opening_error(dir: &Path, source: rocksdb::Error, bytes: usize) -> StorageErr
     }
 }
 
+/// Reads layout and identity of a database, `None` if it is new.
+pub(crate) fn stored_identity(db: &DB) -> Result<Option<(u32, ChainIdentity)>, StorageError> {
+    let (Some(layout), Some(identity)) = (identity_row(db, LAYOUT_KEY)?, identity_row(db, IDENTITY_KEY)?) else {
+        return Ok(None);
+    };
+    let damaged = |what| StorageError::Row { column: columns::META, key: String::new(), what };
+    let layout = u32::from_be_bytes(layout.try_into().map_err(|_length| damaged("layout"))?);
+    match identity.split_first() {
+        Some((chain_id, genesis)) if genesis.len() == 32 => {
+            Ok(Some((layout, ChainIdentity { chain_id: *chain_id, genesis: B256::from_slice(genesis) })))
+        }
+        _ => Err(damaged("identity")),
+    }
+}
+
+fn identity_row(db: &DB, key: &[u8]) -> Result<Option<Vec<u8>>, StorageError> {
+    db.get(key).map_err(|source| StorageError::Engine { operation: "read the identity", source })
+}
+
 /// Compares the identity in the database with the expected one. A new database gets the expected one.
 fn check_identity(
     db: &DB,
@@ -228,45 +247,32 @@ fn check_identity(
     expected: &ChainIdentity,
     node_versions: NodeVersions,
 ) -> Result<(), StorageError> {
-    let read = |key| db.get(key).map_err(|source| StorageError::Engine { operation: "read the identity", source });
-    match (read(LAYOUT_KEY)?, read(IDENTITY_KEY)?, read(NODE_VERSIONS_KEY)?) {
-        (Some(layout), Some(identity), versions) => {
-            let damaged = |what| StorageError::Row { column: columns::META, key: String::new(), what };
-            let found = u32::from_be_bytes(layout.try_into().map_err(|_length| damaged("layout"))?);
-            if found != LAYOUT {
-                return Err(StorageError::WrongLayout { dir: dir.to_path_buf(), expected: LAYOUT, found });
-            }
-            let found = match identity.split_first() {
-                Some((chain_id, genesis)) if genesis.len() == 32 => {
-                    ChainIdentity { chain_id: *chain_id, genesis: B256::from_slice(genesis) }
-                }
-                _ => return Err(damaged("identity")),
-            };
-            if found != *expected {
-                return Err(StorageError::WrongChain { dir: dir.to_path_buf(), expected: expected.clone(), found });
-            }
-            let found = if versions.as_deref() == Some(NodeVersions::Current.row()) {
-                NodeVersions::Current
-            } else {
-                NodeVersions::All
-            };
-            if found != node_versions {
-                let dir = dir.to_path_buf();
-                return Err(StorageError::WrongNodeVersions { dir, expected: node_versions, found });
-            }
-            Ok(())
+    let Some((layout, found)) = stored_identity(db)? else {
+        let mut batch = WriteBatch::default();
+        batch.put(LAYOUT_KEY, LAYOUT.to_be_bytes());
+        let mut identity = vec![expected.chain_id];
+        identity.extend_from_slice(expected.genesis.as_slice());
+        batch.put(IDENTITY_KEY, identity);
+        batch.put(NODE_VERSIONS_KEY, node_versions.row());
+        if node_versions == NodeVersions::Current {
+            batch.put(COUNTED_VALUES_KEY, []);
         }
-        _ => {
-            let mut batch = WriteBatch::default();
-            batch.put(LAYOUT_KEY, LAYOUT.to_be_bytes());
-            let mut identity = vec![expected.chain_id];
-            identity.extend_from_slice(expected.genesis.as_slice());
-            batch.put(IDENTITY_KEY, identity);
-            batch.put(NODE_VERSIONS_KEY, node_versions.row());
-            if node_versions == NodeVersions::Current {
-                batch.put(COUNTED_VALUES_KEY, []);
-            }
-            db.write(batch).map_err(|source| StorageError::Engine { operation: "write the identity", source })
-        }
+        return db.write(batch).map_err(|source| StorageError::Engine { operation: "write the identity", source });
+    };
+    if layout != LAYOUT {
+        return Err(StorageError::WrongLayout { dir: dir.to_path_buf(), expected: LAYOUT, found: layout });
     }
+    if found != *expected {
+        return Err(StorageError::WrongChain { dir: dir.to_path_buf(), expected: expected.clone(), found });
+    }
+    let found = if identity_row(db, NODE_VERSIONS_KEY)?.as_deref() == Some(NodeVersions::Current.row()) {
+        NodeVersions::Current
+    } else {
+        NodeVersions::All
+    };
+    if found != node_versions {
+        let dir = dir.to_path_buf();
+        return Err(StorageError::WrongNodeVersions { dir, expected: node_versions, found });
+    }
+    Ok(())
 }

@@ -23,6 +23,12 @@ pub enum StorageError {
         /// The data directory.
         dir: PathBuf,
     },
+    /// The directory has no chain.
+    #[error("data directory {} has no chain", dir.display())]
+    NoChain {
+        /// The data directory.
+        dir: PathBuf,
+    },
     /// The directory belongs to another chain.
     #[error("data directory {} belongs to another chain: it holds {found}, expected {expected}", dir.display())]
     WrongChain {
@@ -34,7 +40,7 @@ pub enum StorageError {
         found: ChainIdentity,
     },
     /// The directory was written by a version of the node with a different layout.
-    #[error("data directory {} has layout {found}, this node reads layout {expected}: export its blocks with the version that wrote it, and import them into a new one", dir.display())]
+    #[error("data directory {} has layout {found}, this node reads layout {expected}: `rhizome migrate --from {}` reads the blocks of layout 3 into a new one (--data-dir); export those of other layouts with the version that wrote it", dir.display(), dir.display())]
     WrongLayout {
         /// The data directory.
         dir: PathBuf,
@@ -44,7 +50,7 @@ pub enum StorageError {
         found: u32,
     },
     /// The directory holds other versions of trie nodes than the settings ask for.
-    #[error("data directory {} keeps {found}, the settings ask for {expected}: import its blocks into a new directory", dir.display())]
+    #[error("data directory {} keeps {found}, the settings ask for {expected}: `rhizome migrate --from {}` reads its blocks into a new one (--data-dir)", dir.display(), dir.display())]
     WrongNodeVersions {
         /// The data directory.
         dir: PathBuf,

@@ -14,7 +14,7 @@ use crate::store::StoredValueWeight;
 use crate::{StorageError, Store};
 
 /// Locked by the process that has the directory open. RocksDB has its own lock, but reports it only as text.
-const LOCK_FILE: &str = "rhizome.lock";
+pub(crate) const LOCK_FILE: &str = "rhizome.lock";
 /// Divisor of the block cache size that gives the size of the cache for long values (code) and trie nodes.
 const VALUE_CACHE_SHARE: usize = 8;
 /// Size assumed for one entry when that cache is allocated: code has at most 24 KB, a node about 100 bytes.

@@ -104,17 +104,20 @@ fn blocks_are_written_with_durability_against_power_failures() {
 fn a_directory_of_another_layout_is_rejected() {
     let dir = tempfile::tempdir().unwrap();
     drop(Store::open(dir.path(), &identity(), &small()).unwrap());
-    {
-        let path = dir.path().join("chain");
-        let options = rocksdb::Options::default();
-        let columns = rocksdb::DB::list_cf(&options, &path).unwrap();
-        // Opened without merge operators: rows that need them are not read here.
-        let database = rocksdb::DB::open_cf(&options, &path, columns).unwrap();
-        database.put(b"layout", 1_u32.to_be_bytes()).unwrap();
-    }
+    set_layout(dir.path(), 1);
     let error = Store::open(dir.path(), &identity(), &small()).err().unwrap();
     assert!(matches!(error, StorageError::WrongLayout { expected: 4, found: 1, .. }), "{error}");
     assert!(error.to_string().contains(dir.path().to_str().unwrap()), "{error}");
+}
+
+/// Changes the layout that a directory names.
+pub(crate) fn set_layout(dir: &Path, layout: u32) {
+    let path = dir.join("chain");
+    let options = rocksdb::Options::default();
+    let columns = rocksdb::DB::list_cf(&options, &path).unwrap();
+    // Opened without merge operators: rows that need them are not read here.
+    let database = rocksdb::DB::open_cf(&options, &path, columns).unwrap();
+    database.put(b"layout", layout.to_be_bytes()).unwrap();
 }
 
 #[test]

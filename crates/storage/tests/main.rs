@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
 mod directory;
+mod directory_blocks;
 mod flat_state;
 mod headers;
 mod history;

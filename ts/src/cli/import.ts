@@ -1,61 +1,48 @@
 import { createReadStream, statSync } from 'node:fs'
 import { Command } from 'commander'
 import { loadAddon } from '../native/load.ts'
-import { assertReadable, withNewCore } from './openCore.ts'
+import { assertReadable } from './openCore.ts'
 import { addChainOptions, addDevelopmentOptions, configFrom, type Parsed } from './options.ts'
-import { ProgressBar } from './progressBar.ts'
+import { runImport } from './runImport.ts'
 
-/** Report of the core after each block. */
-interface ImportedBlock {
-  readonly number: number
-  readonly hash: string
-  readonly stateRoot: string
-  readonly result: string
-}
-
-/** Result of the core after an import: counts, and failures of archives that another archive replaced. */
-interface ImportSummary {
-  readonly refused?: string[]
-}
+type ImportOptions = Parsed & { trust?: string; rskj?: string; json?: boolean }
 
 export function importCommand(): Command {
   const command = new Command('import').description(
-    'Import blocks from a file (one block per line: number,hash,total difficulty,block) or from block archives',
+    'Import blocks from a file (one block per line: number,hash,total difficulty,block), from block archives, or from a data directory of rskj',
   )
   return addDevelopmentOptions(addChainOptions(command))
-    .argument('<source...>', 'file, or archives that are read at once: folders, http, https or s3 URLs')
+    .argument('[source...]', 'file, or archives that are read at once: folders, http, https or s3 URLs')
+    .option('--rskj <dir>', 'data directory of rskj (database.dir) whose node does not run, instead of sources')
     .option('--trust <key>', 'public key of the only accepted publisher of archives')
     .option('--json', 'print one line of JSON for each block')
-    .action(async (sources: string[], options: Parsed & { trust?: string; json?: boolean }) => {
+    .action(async (sources: string[], options: ImportOptions) => {
       const config = configFrom(options, { mining: 'off' })
-      const file = sources.find((source) => !isArchive(source))
-      if (file !== undefined) {
-        assertReadable(file)
-        if (sources.length > 1) throw new Error(`${file}: a file of blocks is imported alone`)
-        if (options.trust !== undefined) throw new Error(`--trust: ${file} is not an archive: it has no publisher`)
-      }
-      const isShown = options.json !== true && process.stderr.isTTY
-      let done = 0
-      const total = isShown ? await blockCount(sources, file) : null
-      const bar = new ProgressBar(process.stderr, options.json !== true)
-      const onProgress = (_error: Error | null, progress: string): void => {
-        if (options.json === true) process.stdout.write(`${progress}\n`)
-        else {
-          const { number, result } = JSON.parse(progress) as ImportedBlock
-          done++
-          bar.show(`block ${number} ${result}`, file === undefined ? number : done, total)
-        }
-      }
-      const work = withNewCore(config, (native) =>
-        file === undefined
-          ? native.importArchives(sources, options.trust ?? '', onProgress)
-          : native.importBlocks(file, '{}', onProgress),
-      )
-      const summary = await work.finally(() => bar.end())
-      const { refused = [], ...counts } = JSON.parse(summary) as ImportSummary
-      for (const failure of refused) process.stderr.write(`${failure}\n`)
-      if (options.json !== true) process.stdout.write(`${describe(counts)}\n`)
+      const file = fileOf(sources, options)
+      const { json = false, rskj, trust = '' } = options
+      const total = !json && process.stderr.isTTY ? await blockCount(sources, file) : null
+      await runImport(config, { json, total, isCounted: file !== undefined }, (native, onProgress) => {
+        if (rskj !== undefined) return native.importRskj(rskj, onProgress)
+        if (file !== undefined) return native.importBlocks(file, '{}', onProgress)
+        return native.importArchives(sources, trust, onProgress)
+      })
     })
+}
+
+/** Returns the file of blocks among the sources. Throws if the sources cannot be imported together. */
+function fileOf(sources: readonly string[], { rskj, trust }: ImportOptions): string | undefined {
+  if (rskj !== undefined) {
+    if (sources.length > 0) throw new Error('--rskj: a data directory of rskj is imported alone')
+    if (trust !== undefined) throw new Error('--trust: a data directory of rskj has no publisher')
+    return undefined
+  }
+  if (sources.length === 0) throw new Error('import: a file, archives or --rskj DIR are expected')
+  const file = sources.find((source) => !isArchive(source))
+  if (file === undefined) return undefined
+  assertReadable(file)
+  if (sources.length > 1) throw new Error(`${file}: a file of blocks is imported alone`)
+  if (trust !== undefined) throw new Error(`--trust: ${file} is not an archive: it has no publisher`)
+  return file
 }
 
 /** Whether a source is an archive: a URL or a folder. */
@@ -66,6 +53,7 @@ function isArchive(source: string): boolean {
 /** Returns the number of the last block of an archive, or the number of lines of a file; null if it is unknown. */
 async function blockCount(sources: readonly string[], file: string | undefined): Promise<number | null> {
   if (file !== undefined) return lineCount(file)
+  if (sources.length === 0) return null
   try {
     const { files } = JSON.parse(await loadAddon().listArchive(sources[0] ?? '', '')) as { files: { last: number }[] }
     return files.at(-1)?.last ?? null
@@ -88,10 +76,4 @@ async function lineCount(path: string): Promise<number | null> {
     // The import reports the problem.
     return null
   }
-}
-
-function describe(counts: object): string {
-  return Object.entries(counts)
-    .map(([name, count]) => `${name} ${count}`)
-    .join(', ')
 }

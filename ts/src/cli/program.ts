@@ -7,6 +7,7 @@ import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 import { infoCommand } from './info.ts'
 import { keysCommand } from './keys.ts'
+import { migrateCommand } from './migrate.ts'
 import { peersCommand } from './peers.ts'
 import { pruneCommand } from './prune.ts'
 import { rewindCommand } from './rewind.ts'
@@ -26,6 +27,7 @@ export function createProgram(): Command {
     importCommand(),
     exportCommand(),
     archiveCommand(),
+    migrateCommand(),
     rewindCommand(),
     pruneCommand(),
     verifyCommand(),

@@ -351,6 +351,13 @@ export declare function importArchives(locations: Array<string>, trust: string, 
  */
 export declare function importBlocks(path: string, options: string, onProgress: (error: Error | null, progress: string) => void): Promise<string>
 
+/**
+ * Imports the blocks of a data directory of rskj whose node does not run. Calls `onProgress(null, json)` with `{rows}` while the
+ * directory is searched, with `{last}` when its heaviest chain is known, and for each block with `{number, hash, stateRoot,
+ * result}`. Resolves with counts: `{"blocks","best","side","known","head"}`.
+ */
+export declare function importRskj(dir: string, onProgress: (error: Error | null, progress: string) => void): Promise<string>
+
 /** Returns the transactions that blocks have left out since the last call: `[{"hash","from","nonce","reason","isDropped"}]`. */
 export declare function leftOut(): string
 
@@ -368,6 +375,13 @@ export declare function mainHashesSince(number: number, hash: string, most: numb
 
 /** Returns the logs of a block that match one of the filters (a JSON array), each with the indexes of the filters: `[{"queries","log"}]`. */
 export declare function matchingLogs(hash: string, filters: string, isRemoved: boolean): string
+
+/**
+ * Imports the blocks of another data directory of the same network that no node has open, of this or an earlier layout. Calls
+ * `onProgress(null, json)` with `{last}`, the number of its last block, then for each block with `{number, hash, stateRoot,
+ * result}`. Resolves with counts: `{"blocks","best","side","known","head"}`.
+ */
+export declare function migrateBlocks(dir: string, onProgress: (error: Error | null, progress: string) => void): Promise<string>
 
 /** Answers `mnr_getWork`. */
 export declare function mnrGetWork(deadlineMs: number, token: number): Promise<string | Buffer>

@@ -2,11 +2,13 @@
 
 use std::io::{BufRead, Write};
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 
 use rhizome_evm::State;
 use rhizome_pow::MiningSolution;
 use rhizome_primitives::{Address, B256, Block, Transaction, U256};
+use rhizome_storage::DirectoryBlocks;
 use rhizome_trie::StateError;
 
 use super::Chain;
@@ -15,6 +17,7 @@ use crate::config::StateHistory;
 use crate::error::{ChainError, ImportError};
 use crate::events::{ChainEvent, TransactionOrigin};
 use crate::import::block_file::{self, BlockFileError, ExportError, ImportedLine};
+use crate::import::block_source::{self, BlockSource, SourceImportError};
 use crate::import::block_stream::{self, StreamedBlock};
 use crate::import::numbered_block::{self, NumberedBlock};
 use crate::import::outcome::{BlockOrigin, ImportOutcome};
@@ -83,6 +86,21 @@ impl Chain {
         on_block: impl FnMut(&ImportedLine) -> ControlFlow<()>,
     ) -> Result<u64, BlockFileError> {
         numbered_block::import(&self.importer, blocks, on_block)
+    }
+
+    /// Imports the blocks above the last common block of the chain and a source. `on_block` gets each result and may end the
+    /// import. Returns the number of blocks that are on disk. After a stop or a kill another import continues.
+    pub fn import_source<S: BlockSource>(
+        &self,
+        source: &S,
+        on_block: impl FnMut(&ImportedLine) -> ControlFlow<()>,
+    ) -> Result<u64, SourceImportError<S::Error>> {
+        block_source::import(&self.importer, source, on_block)
+    }
+
+    /// Opens the blocks of another data directory of the same network, of this or an earlier layout, for reading.
+    pub fn open_blocks(&self, dir: &Path) -> Result<DirectoryBlocks, ChainError> {
+        Ok(DirectoryBlocks::open(dir, self.archive.store.identity())?)
     }
 
     /// Writes the blocks of the best chain from `from` to `to`, both included, as lines. Returns the number of lines.

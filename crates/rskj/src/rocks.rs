@@ -1,0 +1,53 @@
+use std::path::{Path, PathBuf};
+
+use rhizome_primitives::B256;
+use rocksdb::{DB, Options, ReadOptions};
+
+use crate::block_table::{OnRow, Row, ValueLocation};
+use crate::error::RskjError;
+
+/// Files that are open at the same time.
+const OPEN_FILES: i32 = 500;
+/// Bytes that a scan reads at once.
+const SCAN_BYTES: usize = 4 << 20;
+
+/// A table of RocksDB, open for reading: its log is replayed in memory, and no file is written.
+pub(crate) struct RocksTable {
+    db: DB,
+    dir: PathBuf,
+}
+
+impl RocksTable {
+    pub(crate) fn open(dir: &Path) -> Result<Self, RskjError> {
+        let mut options = Options::default();
+        options.set_max_open_files(OPEN_FILES);
+        let db = DB::open_for_read_only(&options, dir, false);
+        let db = db.map_err(|source| RskjError::RocksDb { dir: dir.to_owned(), source })?;
+        Ok(Self { db, dir: dir.to_owned() })
+    }
+
+    pub(crate) fn scan(&self, on_row: OnRow<'_>) -> Result<(), RskjError> {
+        let mut options = ReadOptions::default();
+        options.fill_cache(false);
+        options.set_readahead_size(SCAN_BYTES);
+        let mut rows = self.db.raw_iterator_opt(options);
+        rows.seek_to_first();
+        while let Some((key, value)) = rows.item() {
+            let location = ValueLocation { position: 0, length: 0 };
+            if on_row(Row { key, sequence: 0, value: Some(value), location })?.is_break() {
+                return Ok(());
+            }
+            rows.next();
+        }
+        rows.status().map_err(|source| self.failed(source))
+    }
+
+    pub(crate) fn read(&self, hash: &B256) -> Result<Vec<u8>, RskjError> {
+        let value = self.db.get(hash).map_err(|source| self.failed(source))?;
+        value.ok_or_else(|| RskjError::damaged(&self.dir, format!("block {hash} has disappeared")))
+    }
+
+    fn failed(&self, source: rocksdb::Error) -> RskjError {
+        RskjError::RocksDb { dir: self.dir.clone(), source }
+    }
+}

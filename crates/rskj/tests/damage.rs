@@ -1,0 +1,105 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rhizome_primitives::ChainSpec;
+use tempfile::TempDir;
+
+use super::{RECORDED, empty_chain, import_all, recorded};
+
+/// Imports a recorded directory that `damage` has changed. Returns the error; nothing may be imported.
+fn error_after(kind: &str, damage: impl Fn(&Path)) -> String {
+    let dir = recorded(kind);
+    damage(&dir.path().join("blocks"));
+    let chain = empty_chain(ChainSpec::regtest());
+    let error = import_all(&chain, dir.path()).unwrap_err().to_string();
+    assert_eq!(chain.head().number(), 0, "{kind}: {error}");
+    error
+}
+
+/// Returns the largest table.
+fn table(blocks: &Path) -> PathBuf {
+    let paths = fs::read_dir(blocks).unwrap().map(|entry| entry.unwrap().path());
+    let tables = paths.filter(|path| path.extension().is_some_and(|extension| extension == "sst"));
+    tables.max_by_key(|path| fs::metadata(path).unwrap().len()).unwrap()
+}
+
+fn rewrite(path: &Path, change: impl Fn(&mut Vec<u8>)) {
+    let mut content = fs::read(path).unwrap();
+    change(&mut content);
+    fs::write(path, content).unwrap();
+}
+
+#[test]
+fn a_changed_byte_of_a_table_is_named() {
+    for (kind, _) in RECORDED {
+        let error = error_after(kind, |blocks| rewrite(&table(blocks), |content| content[5_000] ^= 1));
+        assert!(error.contains(".sst") && error.to_lowercase().contains("checksum"), "{error}");
+    }
+}
+
+#[test]
+fn a_truncated_table_is_named() {
+    for (kind, _) in RECORDED {
+        let error = error_after(kind, |blocks| rewrite(&table(blocks), |content| content.truncate(60_000)));
+        assert!(error.contains(".sst"), "{error}");
+    }
+}
+
+#[test]
+fn a_missing_table_is_named() {
+    for (kind, _) in RECORDED {
+        let error = error_after(kind, |blocks| fs::remove_file(table(blocks)).unwrap());
+        assert!(error.contains("000025") || error.contains("000028"), "{error}");
+    }
+}
+
+#[test]
+fn a_damaged_list_of_tables_is_named() {
+    let manifest = |blocks: &Path| {
+        let names = fs::read_dir(blocks).unwrap().map(|entry| entry.unwrap().path());
+        names.into_iter().find(|path| path.to_string_lossy().contains("MANIFEST")).unwrap()
+    };
+    for (kind, _) in RECORDED {
+        let error = error_after(kind, |blocks| rewrite(&manifest(blocks), |content| content[20] ^= 1));
+        assert!(error.contains("blocks"), "{error}");
+        let error = error_after(kind, |blocks| fs::remove_file(manifest(blocks)).unwrap());
+        assert!(error.contains("blocks"), "{error}");
+        let error = error_after(kind, |blocks| fs::write(blocks.join("CURRENT"), "x").unwrap());
+        assert!(error.contains("blocks"), "{error}");
+    }
+}
+
+#[test]
+fn a_changed_byte_of_the_log_is_named() {
+    let error = error_after("leveldb", |blocks| {
+        rewrite(&blocks.join("000024.log"), |content| content[1_000] ^= 1);
+    });
+    assert!(error.ends_with("000024.log: damaged: a record does not have its checksum"), "{error}");
+}
+
+#[test]
+fn a_log_whose_end_was_not_written_is_read_up_to_there() {
+    let dir = recorded("leveldb");
+    rewrite(&dir.path().join("blocks/000024.log"), |content| content.truncate(10_000));
+    let chain = empty_chain(ChainSpec::regtest());
+    import_all(&chain, dir.path()).unwrap();
+    assert!((120..163).contains(&chain.head().number()), "{}", chain.head().number());
+}
+
+#[test]
+fn a_directory_of_another_network_is_named() {
+    for (kind, _) in RECORDED {
+        let dir = recorded(kind);
+        let chain = empty_chain(ChainSpec::testnet());
+        let error = import_all(&chain, dir.path()).unwrap_err().to_string();
+        assert!(error.contains("of another network"), "{error}");
+    }
+}
+
+#[test]
+fn a_folder_without_a_table_is_no_data_directory() {
+    let dir = TempDir::new().unwrap();
+    let chain = empty_chain(ChainSpec::regtest());
+    let error = import_all(&chain, dir.path()).unwrap_err().to_string();
+    assert!(error.contains("not a data directory of rskj"), "{error}");
+}

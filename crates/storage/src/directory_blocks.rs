@@ -1,0 +1,124 @@
+//! Blocks of a data directory of this or an earlier layout, read-only.
+
+use std::fs::{File, TryLockError};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use rhizome_primitives::B256;
+use rocksdb::{DB, Options};
+
+use crate::columns::{BLOCKS, HEIGHTS, META};
+use crate::engine::{DATABASE_FOLDER, LAYOUT, opening_error, stored_identity};
+use crate::open::LOCK_FILE;
+use crate::options::ChainIdentity;
+use crate::record::{self, StoredBlock};
+use crate::{HeightEntry, StorageError};
+
+/// The columns of blocks and heights are the same since this layout.
+const OLDEST_LAYOUT: u32 = 3;
+
+/// The best chain of a data directory. No node can open the directory meanwhile, and nothing in it is changed.
+pub struct DirectoryBlocks {
+    db: DB,
+    dir: PathBuf,
+    last: u64,
+    _lock: Option<File>,
+}
+
+impl DirectoryBlocks {
+    /// Opens a directory that no node has open, of layout 3 or later.
+    pub fn open(dir: &Path, expected: &ChainIdentity) -> Result<Self, StorageError> {
+        // RocksDB creates an absent folder even if it opens it for reading.
+        if !dir.join(DATABASE_FOLDER).join("CURRENT").is_file() {
+            return Err(StorageError::NoChain { dir: dir.to_path_buf() });
+        }
+        let lock = shared_lock(dir)?;
+        let mut options = Options::default();
+        options.set_max_open_files(256);
+        let db = DB::open_cf_for_read_only(&options, dir.join(DATABASE_FOLDER), [META, BLOCKS, HEIGHTS], false);
+        let db = db.map_err(|source| opening_error(dir, source, 0))?;
+        match stored_identity(&db)? {
+            Some((found, _)) if !(OLDEST_LAYOUT..=LAYOUT).contains(&found) => {
+                return Err(StorageError::WrongLayout { dir: dir.to_path_buf(), expected: LAYOUT, found });
+            }
+            Some((_, found)) if found != *expected => {
+                return Err(StorageError::WrongChain { dir: dir.to_path_buf(), expected: expected.clone(), found });
+            }
+            Some(_) => {}
+            None => return Err(StorageError::damaged_row(META, b"identity", "is missing")),
+        }
+        let mut blocks = Self { db, dir: dir.to_path_buf(), last: 0, _lock: lock };
+        blocks.last = blocks.highest_main()?;
+        Ok(blocks)
+    }
+
+    /// Returns the number of the last block of the best chain.
+    pub fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// Returns the hash of the block of the best chain at a height.
+    pub fn main_hash(&self, number: u64) -> Result<Option<B256>, StorageError> {
+        let key = number.to_be_bytes();
+        let row = self.row(HEIGHTS, &key)?;
+        row.map_or(Ok(None), |row| main_hash(&key, &row))
+    }
+
+    /// Returns the block of the best chain at a height that has one.
+    pub fn main_block(&self, number: u64) -> Result<StoredBlock, StorageError> {
+        let missing = || StorageError::damaged_row(HEIGHTS, &number.to_be_bytes(), "has no block of the best chain");
+        let hash = self.main_hash(number)?.ok_or_else(missing)?;
+        let row = self.row(BLOCKS, hash.as_slice())?;
+        let block = row.as_deref().and_then(record::decode_block);
+        block.ok_or_else(|| StorageError::damaged_row(BLOCKS, hash.as_slice(), "cannot be decoded"))
+    }
+
+    fn highest_main(&self) -> Result<u64, StorageError> {
+        let mut rows = self.db.raw_iterator_cf(self.column(HEIGHTS)?);
+        rows.seek_to_last();
+        while let Some((key, row)) = rows.item() {
+            if main_hash(key, row)?.is_some() {
+                let key = key.try_into().map_err(|_length| StorageError::damaged_row(HEIGHTS, key, "has no number"))?;
+                return Ok(u64::from_be_bytes(key));
+            }
+            // Branches may be higher than the best chain.
+            rows.prev();
+        }
+        rows.status().map_err(|source| self.failed(source))?;
+        Ok(0)
+    }
+
+    fn row(&self, name: &'static str, key: &[u8]) -> Result<Option<Vec<u8>>, StorageError> {
+        self.db.get_cf(self.column(name)?, key).map_err(|source| self.failed(source))
+    }
+
+    fn column(&self, name: &'static str) -> Result<&rocksdb::ColumnFamily, StorageError> {
+        self.db.cf_handle(name).ok_or(StorageError::Row { column: name, key: String::new(), what: "no such column" })
+    }
+
+    fn failed(&self, source: rocksdb::Error) -> StorageError {
+        StorageError::Damaged { dir: self.dir.clone(), source: source.into() }
+    }
+}
+
+/// Decodes a row of the column `heights`: the hash of its block of the best chain.
+fn main_hash(key: &[u8], row: &[u8]) -> Result<Option<B256>, StorageError> {
+    let entries = record::decode_heights(row);
+    let entries = entries.ok_or_else(|| StorageError::damaged_row(HEIGHTS, key, "cannot be decoded"))?;
+    Ok(entries.iter().find(|entry: &&HeightEntry| entry.is_main).map(|entry| entry.hash))
+}
+
+/// Takes the lock that a node would take exclusively. A directory that was copied without it has none.
+fn shared_lock(dir: &Path) -> Result<Option<File>, StorageError> {
+    let not_readable = |source| StorageError::NotWritable { dir: dir.to_path_buf(), source };
+    let lock = match File::open(dir.join(LOCK_FILE)) {
+        Ok(lock) => lock,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(not_readable(error)),
+    };
+    match lock.try_lock_shared() {
+        Ok(()) => Ok(Some(lock)),
+        Err(TryLockError::WouldBlock) => Err(StorageError::Locked { dir: dir.to_path_buf() }),
+        Err(TryLockError::Error(error)) => Err(not_readable(error)),
+    }
+}
