@@ -47,6 +47,7 @@ const folders = {
   keystore: ['rpc'],
   verify: [],
   bridge: [],
+  compare: [],
   http: ['rpc', 'observe', 'config', 'native', 'filters', 'auth'],
   ws: ['rpc', 'observe', 'config', 'native', 'filters', 'auth'],
   admin: ['observe', 'config', 'auth', 'http'],

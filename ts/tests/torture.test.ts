@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, test } from 'vitest'
+import { Random } from '../src/compare/random.ts'
 import { scratchFolder } from './node.ts'
-import { Random } from './random.ts'
 import type { Torture, TortureCase } from './tortureCase.ts'
 
 // Runs a minute of each case of the folder `torture`, all at the same time, because most of them wait for processes. For longer

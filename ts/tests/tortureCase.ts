@@ -1,4 +1,4 @@
-import type { Random } from './random.ts'
+import type { Random } from '../src/compare/random.ts'
 
 /**
  * A torture test. Each file of the folder `torture` exports one as `torture`; the name of the file is the name of the case:

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { version } from '../version.ts'
 import { archiveCommand } from './archive.ts'
 import { bridgeCommand } from './bridge.ts'
+import { compareCommand } from './compare.ts'
 import { configCommand } from './config.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
@@ -33,6 +34,7 @@ export function createProgram(): Command {
     verifyCommand(),
     infoCommand(),
     peersCommand(),
+    compareCommand(),
     configCommand(),
     keysCommand(),
     bridgeCommand(),

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import type { Random } from '../../src/compare/random.ts'
 import { NodeProcess, runCommand } from '../node.ts'
-import type { Random } from '../random.ts'
 import { buildTestDisk, TestDisk, testDiskObstacle } from '../testDisk.ts'
 import type { Round, TortureCase } from '../tortureCase.ts'
 

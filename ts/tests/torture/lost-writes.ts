@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import type { Random } from '../../src/compare/random.ts'
 import { GoldenChain } from '../goldenChain.ts'
 import { NodeProcess, program, runProgram, type StartOptions } from '../node.ts'
-import type { Random } from '../random.ts'
 import { buildTestDisk, TestDisk, testDiskObstacle } from '../testDisk.ts'
 import type { Round, TortureCase } from '../tortureCase.ts'
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import type { Random } from '../../src/compare/random.ts'
 import { GoldenChain } from '../goldenChain.ts'
 import { type ProgramResult, program, runProgram } from '../node.ts'
-import type { Random } from '../random.ts'
 import { buildTestDisk, TestDisk, testDiskObstacle } from '../testDisk.ts'
 import type { Round, TortureCase } from '../tortureCase.ts'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import { Random } from '../../src/compare/random.ts'
 import { NodeProcess, runCommand } from '../node.ts'
-import { Random } from '../random.ts'
 import type { Round, TortureCase } from '../tortureCase.ts'
 
 // Many clients at once with all methods that move the head of a development node. Invariants: no answer is an internal error; a
