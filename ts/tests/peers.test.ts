@@ -254,6 +254,7 @@ interface SyncStatus {
   readonly startingBlock: string
   readonly currentBlock: string
   readonly highestBlock: string
+  readonly stages: readonly { readonly stage_name: string; readonly block_number: string }[]
 }
 
 /** Enough that the served node can be stopped in the middle. */
@@ -278,6 +279,10 @@ test('behavior: eth_syncing and its subscription follow a synchronization', { ti
   expect(begun?.params.result).toMatchObject({ syncing: true, status: { startingBlock: 0 } })
   const [current, best] = [Number(status.currentBlock), Number(status.highestBlock)]
   expect(status.startingBlock).toBe('0x0')
+  const names = status.stages.map(({ stage_name }) => stage_name)
+  const [headers, bodies, execution] = status.stages.map(({ block_number }) => Number(block_number))
+  expect([names, headers, execution]).toEqual([['Headers', 'Bodies', 'Execution'], best, current])
+  expect(bodies).toBeGreaterThanOrEqual(current)
   expect(best).toBeGreaterThan(current + 24)
   expect(best).toBeLessThanOrEqual(Number(highest))
 

@@ -129,6 +129,8 @@ export const syncStatus = shape('SyncStatus', {
   startingBlock: quantity,
   currentBlock: quantity,
   highestBlock: quantity,
+  // The block that each stage has reached. The reference has no stages.
+  stages: Type.Optional(listOf(shape('StageStatus', { stage_name: text, block_number: quantity }))),
 })
 
 export const bridgeState = shape('BridgeState', {
