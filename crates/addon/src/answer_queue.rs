@@ -99,16 +99,12 @@ impl PendingAnswer {
     }
 }
 
-/// Sets the function that is called when answers of this thread wait: it has to call `settleAnswers` until that returns false.
-/// Without it, all answers that are ready are settled in one step. Later calls have no effect.
+/// Sets the function that is called when more answers of this thread wait than one step settles: it has to call `settleAnswers`
+/// until that returns false. Without it, all answers that are ready are settled in one step. Later calls have no effect.
 #[napi(catch_unwind, ts_args_type = "callback: () => void")]
-pub fn on_answers(callback: Function<'_, (), ()>) -> Result<()> {
-    QUEUE.with(|queue| {
-        if queue.get().is_none() {
-            let _was_empty = queue.set(AnswerQueue::new(&callback)?);
-        }
-        Ok(())
-    })
+pub fn on_answers(env: &Env, callback: Function<'_, (), ()>) -> Result<()> {
+    let callback = callback.create_ref()?;
+    queue_with(env, move |env| callback.borrow_back(env)?.call(())).map(drop)
 }
 
 /// Settles some of the answers of this thread. Returns false if no further answer waits.
@@ -118,15 +114,23 @@ pub fn settle_answers(env: &Env) -> Result<bool> {
 }
 
 fn queue_of_thread(env: &Env) -> Result<Arc<AnswerQueue>> {
+    queue_with(env, |env| {
+        while settle_answers(env)? {}
+        Ok(())
+    })
+}
+
+/// Returns the queue of this thread. Makes it if there is none: the first step of a wake runs at once, and `settle_rest` settles the
+/// answers that it leaves.
+fn queue_with(env: &Env, settle_rest: impl Fn(&Env) -> Result<()> + 'static) -> Result<Arc<AnswerQueue>> {
     QUEUE.with(|queue| {
         if let Some(queue) = queue.get() {
             return Ok(Arc::clone(queue));
         }
-        let settle_all: Function<'_, (), ()> = env.create_function_from_closure("settleAnswers", |call| {
-            while settle_answers(call.env)? {}
-            Ok(())
+        let woken: Function<'_, (), ()> = env.create_function_from_closure("answersWait", move |call| {
+            if settle_answers(call.env)? { settle_rest(call.env) } else { Ok(()) }
         })?;
-        let made = AnswerQueue::new(&settle_all)?;
+        let made = AnswerQueue::new(&woken)?;
         Ok(Arc::clone(queue.get_or_init(|| made)))
     })
 }

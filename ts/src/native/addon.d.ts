@@ -417,8 +417,8 @@ export declare function nodeInfo(): string
 export declare function objectFault(name: string, object: string | object): string | Buffer
 
 /**
- * Sets the function that is called when answers of this thread wait: it has to call `settleAnswers` until that returns false.
- * Without it, all answers that are ready are settled in one step. Later calls have no effect.
+ * Sets the function that is called when more answers of this thread wait than one step settles: it has to call `settleAnswers`
+ * until that returns false. Without it, all answers that are ready are settled in one step. Later calls have no effect.
  */
 export declare function onAnswers(callback: () => void): void
 
