@@ -1,4 +1,5 @@
 mod commands;
+mod states;
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -37,7 +38,8 @@ use crate::mining::block_settings::BlockSettings;
 use crate::mining::block_templates::BlockTemplates;
 use crate::mining::snapshots::Snapshots;
 use crate::pruning::StatePruner;
-use crate::state_snapshots::{SnapshotMaker, SnapshotWork, StateSnapshot};
+use crate::state_download::finish_after_kill;
+use crate::state_snapshots::{SnapshotMaker, SnapshotWork};
 use crate::txpool::{PoolHead, TransactionPool};
 
 /// Blocks that the fee market of the pool reads at the start.
@@ -239,21 +241,6 @@ impl Chain {
         self.config.kept_states(self.config.history)
     }
 
-    /// Returns the snapshots of the state, highest first. In a database with all versions of nodes there are none:
-    /// [`Chain::state_snapshot`] returns one of any block.
-    pub fn state_snapshots(&self) -> Vec<Arc<StateSnapshot>> {
-        self.snapshot_maker.as_ref().map(SnapshotMaker::snapshots).unwrap_or_default()
-    }
-
-    /// Returns the snapshot of the state after block `number` of the best chain; `None` if there is none.
-    pub fn state_snapshot(&self, number: u64) -> Result<Option<Arc<StateSnapshot>>, ChainError> {
-        let Some(record) = self.main_block(number)? else { return Ok(None) };
-        if self.archive.store.node_versions() == NodeVersions::All {
-            return Ok(Some(Arc::new(StateSnapshot::with_all_versions(&self.archive, &record))));
-        }
-        Ok(self.state_snapshots().into_iter().find(|snapshot| snapshot.block() == (number, record.hash)))
-    }
-
     /// Returns the trie of the state after a block. In a database with current nodes only, the trie is derived from the head's, and
     /// reads of it fail with a missing node after the nodes that it needs were replaced: then ask for it again.
     pub fn state_trie(&self, record: &Arc<BlockRecord>) -> Result<Trie, ChainError> {
@@ -371,6 +358,7 @@ fn open_archive(config: &ChainConfig) -> Result<Archive, ChainError> {
         DataDir::Path(dir) => Store::open(dir, &identity, &options)?,
         DataDir::Temporary => Store::open_temporary(&identity, &options)?,
     });
+    finish_after_kill(&store, &config.spec)?;
     let archive = Archive::new(Arc::clone(&config.spec), store, config.history, config.cache_bytes / 2);
     if archive.store.head()?.is_none() {
         write_genesis(&archive.store, &genesis, &mut trie)?;

@@ -14,9 +14,18 @@ pub enum ChainError {
     /// The database failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
-    /// A folder of a snapshot cannot be used.
+    /// A folder of a snapshot or of a download cannot be used.
     #[error("snapshot: {0}")]
     Snapshot(#[from] io::Error),
+    /// A state is taken over by a new chain only.
+    #[error("a state is taken over by a new data directory only: this one has blocks")]
+    HasBlocks,
+    /// A downloaded state is not whole.
+    #[error("the downloaded state of block {number} is not whole: start the node again to repeat the download")]
+    IncompleteState {
+        /// Number of the block.
+        number: u64,
+    },
     /// A state trie could not be read.
     #[error(transparent)]
     Trie(#[from] TrieError),
@@ -87,6 +96,16 @@ pub enum ChainError {
         oldest: u64,
         /// The setting.
         history: StateHistory,
+    },
+    /// A block is stored without receipts, because the state after a later one came from peers.
+    #[error(
+        "receipts of block {number} are not stored: the state of this node came from peers, and the first block with receipts is {first}"
+    )]
+    ReceiptsNotKept {
+        /// Number of the block.
+        number: u64,
+        /// Number of the first block with receipts.
+        first: u64,
     },
     /// A block belongs to a branch that leaves the best chain below the oldest kept state, so it cannot be executed.
     #[error(

@@ -15,6 +15,7 @@ use rhizome_primitives::{B256, Header, U256, rlp};
 use rhizome_storage::HeaderWrite;
 
 use crate::archive::Archive;
+use crate::archive::record::BlockRecord;
 use crate::config::ChainConfig;
 use crate::error::ChainError;
 use crate::head::publisher::HeadPublisher;
@@ -22,8 +23,8 @@ use crate::import::invalid_blocks::InvalidBlocks;
 
 pub use header_run::{HeaderFault, HeaderRun};
 
-/// Maximum number of headers ahead of their blocks that are read after a start.
-const MAX_RESUMED: usize = 131_072;
+/// Headers ahead of their blocks that are held in memory, the last ones. More are ahead only before a state is taken over.
+const MAX_HELD: usize = 131_072;
 /// Number of blocks after which the rows of their headers are deleted.
 const DELETED_TOGETHER: u64 = 4_096;
 
@@ -160,6 +161,11 @@ impl HeaderChain {
         let sum = |headers: &mut dyn Iterator<Item = U256>| headers.fold(U256::ZERO, U256::saturating_add);
         let new = sum(&mut headers.iter().map(|header| header.header.difficulty_value()));
         let (head, tip) = (self.publisher.head(), self.tip());
+        let lowest = self.first().map_or(0, |first| first.header.number);
+        if lowest > head.number() + 1 && first.header.number <= lowest {
+            // The branch leaves the chain below the headers that are held.
+            return Ok(false);
+        }
         let mut own = U256::ZERO;
         let mut numbers = first.header.number..=head.number();
         if let Some(tip) = tip.filter(|tip| tip.difficulty > head.record.total_difficulty) {
@@ -202,6 +208,9 @@ impl HeaderChain {
             branch.clear();
         }
         branch.extend(headers.iter().map(Arc::clone));
+        while branch.len() > MAX_HELD {
+            branch.pop_front();
+        }
         Ok(())
     }
 
@@ -230,6 +239,18 @@ impl HeaderChain {
         Ok(())
     }
 
+    /// Removes the headers up to a block that has become the head, and computes the difficulties of the others from that block's.
+    pub(crate) fn rebase(&self, head: &BlockRecord) -> Result<(), ChainError> {
+        self.advance(head.number())?;
+        let mut difficulty = head.total_difficulty;
+        let branch: Vec<Arc<ChainedHeader>> = self.branch.read().iter().map(Arc::clone).collect();
+        let with_difficulty = |chained: Arc<ChainedHeader>| {
+            difficulty = difficulty.saturating_add(chained.header.difficulty_value());
+            Arc::new(ChainedHeader { header: chained.header.clone(), hash: chained.hash, difficulty })
+        };
+        self.adopt(&branch.into_iter().map(with_difficulty).collect::<Vec<_>>())
+    }
+
     /// Removes the headers from a height on: a block there is invalid, or the chain is not heavier.
     pub fn forget_from(&self, number: u64) -> Result<(), ChainError> {
         let deleted = self.deleted.lock();
@@ -253,7 +274,12 @@ fn stored_branch(archive: &Archive) -> Result<VecDeque<Arc<ChainedHeader>>, Chai
         && !archive.store.has_block(&hash)?
     {
         let stored = archive.store.header(number, &hash)?;
-        let Some(stored) = stored.filter(|_| branch.len() < MAX_RESUMED) else { return Ok(VecDeque::new()) };
+        let Some(stored) = stored else { return Ok(VecDeque::new()) };
+        if branch.len() == MAX_HELD {
+            // All others are ahead, too, if there is no block yet.
+            let is_new = archive.store.highest_number()?.unwrap_or_default() == 0;
+            return Ok(if is_new { branch } else { VecDeque::new() });
+        }
         let decoded =
             rlp::decode_list(&stored.encoding).and_then(|item| Header::from_compressed_item(&item, &archive.spec));
         let header = decoded.map_err(|source| ChainError::StoredBlock { hash, source })?;

@@ -18,6 +18,7 @@ mod headers;
 mod import;
 mod mining;
 mod pruning;
+mod state_download;
 mod state_snapshots;
 mod txpool;
 mod verification;
@@ -50,6 +51,8 @@ pub use mining::{BlockTime, MineError, MinedBlock, SubmittedTransaction};
 pub use pruning::PruneProgress;
 pub use rhizome_pow::{MiningSolution, MiningSolutionError};
 pub use rhizome_storage::{CacheStats, DirectoryBlocks, DiskBytes};
+pub use rhizome_trie::snap_chunk::CHUNK_SIZE as STATE_CHUNK_BYTES;
+pub use state_download::{StateDownload, StateDownloadError, StatePivot, StateProgress};
 pub use state_snapshots::StateSnapshot;
 pub use txpool::{
     ACCOUNT_SLOTS, AdmittedTransaction, ByPrice, MAX_SIZE, PoolHead, PoolOptions, PoolRejection, PooledTransaction,

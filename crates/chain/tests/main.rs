@@ -32,6 +32,7 @@ mod readers;
 mod real_headers;
 mod snapshots;
 mod state_change;
+mod state_download;
 mod verification;
 
 use std::fs::File;

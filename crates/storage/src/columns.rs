@@ -2,7 +2,7 @@
 //!
 //! | Column | Key | Row |
 //! | --- | --- | --- |
-//! | `default` | name | layout, identity, head, oldest kept state, banned addresses; original state root and changes of a head whose state was set by hand |
+//! | `default` | name | layout, identity, head, oldest kept state, first receipts, banned addresses; original state root and changes of a head whose state was set by hand |
 //! | `nodes` | name | list of the node files, which hold the messages of trie nodes and long values (code) |
 //! | `packs` | sequence number | nodes of one block that are not flushed to the node files yet |
 //! | `trie` | position of a node, see `NodePosition::row_key` | message of the node that was there at the last flush |
@@ -83,6 +83,12 @@ pub(crate) const HEADER_TIP_KEY: &[u8] = b"header tip";
 /// Key of the number of the oldest block whose state is kept, in the column `default`.
 pub(crate) const OLDEST_STATE_KEY: &[u8] = b"oldest state";
 
+/// Key of the number of the first block whose receipts are stored, in the column `default`. No row: all are.
+pub(crate) const FIRST_RECEIPTS_KEY: &[u8] = b"first receipts";
+
+/// Key of the row, in the column `default`, of a directory whose state is being replaced.
+pub(crate) const TAKEOVER_KEY: &[u8] = b"takeover";
+
 /// Key of the row, in the column `default`, of a directory that counts the references to long values.
 pub(crate) const COUNTED_VALUES_KEY: &[u8] = b"counted values";
 
@@ -148,18 +154,9 @@ pub(crate) fn descriptors(
             // file.
             options.set_write_buffer_size(2 * write_buffer_bytes);
         }),
-        column(TRIE, &|options, _| {
-            // Mostly hashes.
-            options.set_compression_type(DBCompressionType::None);
-            // Nearly all reads are of rows that exist.
-            options.set_optimize_filters_for_hits(true);
-        }),
+        column(TRIE, &tune_trie),
         column(VALUES, &bulk),
-        column(FLAT, &|options, _| {
-            // Many reads are of accounts and slots that do not exist.
-            options.set_memtable_prefix_bloom_ratio(MEMORY_FILTER_SHARE);
-            options.set_memtable_whole_key_filtering(true);
-        }),
+        column(FLAT, &tune_flat),
         column(CHANGES, &|options, table| {
             bulk(options, table);
             options.set_compaction_filter("pruned changes", dropped.filter_changes());
@@ -188,6 +185,28 @@ pub(crate) fn descriptors(
 /// Returns options for files that are written for the column `history`.
 pub(crate) fn history_file_options(cache: &Cache) -> Result<Options, Error> {
     options(cache, 0, &tune_history)
+}
+
+/// Returns options for files that are written for a column of the state: `trie`, `flat` or `values`.
+pub(crate) fn state_file_options(cache: &Cache, column: &str) -> Result<Options, Error> {
+    match column {
+        TRIE => options(cache, 0, &tune_trie),
+        FLAT => options(cache, 0, &tune_flat),
+        _ => options(cache, 0, &bulk),
+    }
+}
+
+fn tune_trie(options: &mut Options, _table: &mut BlockBasedOptions) {
+    // Mostly hashes.
+    options.set_compression_type(DBCompressionType::None);
+    // Nearly all reads are of rows that exist.
+    options.set_optimize_filters_for_hits(true);
+}
+
+fn tune_flat(options: &mut Options, _table: &mut BlockBasedOptions) {
+    // Many reads are of accounts and slots that do not exist.
+    options.set_memtable_prefix_bloom_ratio(MEMORY_FILTER_SHARE);
+    options.set_memtable_whole_key_filtering(true);
 }
 
 fn tune_history(options: &mut Options, table: &mut BlockBasedOptions) {

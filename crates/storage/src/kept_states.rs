@@ -15,7 +15,7 @@ use rocksdb::{BottommostLevelCompaction, CompactOptions, WriteBatch};
 
 use crate::StorageError;
 use crate::change_set::ChangeSet;
-use crate::columns::{self, CHANGES, HEIGHTS, HISTORY, META, OLDEST_STATE_KEY};
+use crate::columns::{self, CHANGES, FIRST_RECEIPTS_KEY, HEIGHTS, HISTORY, META, OLDEST_STATE_KEY};
 use crate::database::Database;
 use crate::disk_probe::PROBE_BYTES;
 use crate::node_files::NodeFileError;
@@ -31,6 +31,8 @@ pub(crate) struct KeptStates {
     oldest: AtomicU64,
     /// The same number in the marker row. Lower during a write.
     written: AtomicU64,
+    /// Number of the first block whose receipts are stored.
+    first_receipts: AtomicU64,
 }
 
 /// A step of the pruning, read ahead of the write.
@@ -77,7 +79,14 @@ impl KeptStates {
         self.oldest.store(oldest, Ordering::SeqCst);
         self.written.store(oldest, Ordering::SeqCst);
         database.settings.dropped.raise(oldest);
+        let first = database.decoded(META, FIRST_RECEIPTS_KEY, number)?.unwrap_or_default();
+        self.first_receipts.store(first, Ordering::SeqCst);
         Ok(())
+    }
+
+    /// Returns the number of the first block whose receipts are stored.
+    pub(crate) fn first_receipts(&self) -> u64 {
+        self.first_receipts.load(Ordering::SeqCst)
     }
 
     /// Returns the number of the oldest block whose state is kept.

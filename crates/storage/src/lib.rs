@@ -9,8 +9,8 @@
 //! (typed access to rows and nodes), `engine.rs` and `write_faults.rs` (opening and reopening, a disk that refuses
 //! writes), `columns.rs` (rows of each column and their tuning), `node_journal.rs` and `node_files.rs` (storage of
 //! trie nodes), `change_set.rs` and `history.rs` (changes of blocks, earlier states), `kept_states.rs` and
-//! `value_references.rs` (removal of old states and of their long values), `log_index.rs` (log search) and `headers.rs`
-//! (headers ahead of their blocks).
+//! `value_references.rs` (removal of old states and of their long values), `log_index.rs` (log search), `headers.rs`
+//! (headers ahead of their blocks), `state_files.rs` and `takeover.rs` (a state from peers).
 
 mod cached_nodes;
 mod change_set;
@@ -39,7 +39,9 @@ mod open;
 mod options;
 mod positioned;
 mod record;
+mod state_files;
 mod store;
+mod takeover;
 mod value_references;
 mod write;
 mod write_faults;
@@ -64,6 +66,8 @@ pub use log_index::LogIndexQuery;
 pub use log_shard::LOG_SHARD_BLOCKS;
 pub use options::{ChainIdentity, Durability, NodeVersions, StoreOptions};
 pub use record::{FlushedTrie, HeightEntry, RawReceipt, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation};
+pub use state_files::StateRows;
 pub use store::{CacheStats, Store, StoreStats};
+pub use takeover::{StateTakeover, TakenBlock};
 pub use write::{BlockWrite, HeadChange, NewNodes, Rewind, StateChange};
 pub use write_faults::WriteFault;

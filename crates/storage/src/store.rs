@@ -237,6 +237,11 @@ impl Store {
         self.kept.oldest()
     }
 
+    /// Returns the number of the first block whose receipts are stored, as are those of all later blocks of the best chain.
+    pub fn first_receipts(&self) -> u64 {
+        self.kept.first_receipts()
+    }
+
     /// Plans to give up the states below block `oldest`: reads the changes of the blocks that go. For some hundred blocks at
     /// a time.
     pub fn plan_pruning(&self, oldest: u64) -> Result<PruningPlan, StorageError> {

@@ -10,7 +10,7 @@ mod build;
 mod sync_form;
 mod verify;
 
-use rhizome_primitives::{B256, DecodeError};
+use rhizome_primitives::{B256, Bytes, DecodeError};
 
 use crate::message::NodeMessageError;
 
@@ -27,6 +27,10 @@ pub struct VerifiedChunk {
     pub nodes: Vec<ChunkNode>,
     /// Long values of these nodes and of those embedded in them, with their Keccak hashes.
     pub values: Vec<(B256, Vec<u8>)>,
+    /// Keys and values of these nodes and of those embedded in them, long values included.
+    pub entries: Vec<(Vec<u8>, Bytes)>,
+    /// Size of the whole trie in bytes. The root hash covers it.
+    pub trie_size: u64,
 }
 
 /// Node of a verified chunk.

@@ -123,11 +123,13 @@ proptest! {
     fn built_chunks_verify_and_rebuild_the_trie(contents in contents(), size in 256u64..3000) {
         let (root, trie) = stored(&contents);
         let nodes = Arc::new(MemoryNodes::default());
-        let mut row_keys = Vec::new();
+        let (mut row_keys, mut entries) = (Vec::new(), BTreeMap::new());
         let chunks = chunks(&trie, size);
         prop_assert!(chunks.last().is_some_and(|chunk| chunk.is_complete));
         for (index, chunk) in (0..).zip(&chunks) {
             let verified = verify_chunk(root, &chunk.bytes, index * size, (index + 1) * size, chunk.is_complete).unwrap();
+            prop_assert_eq!(verified.trie_size, trie.size().unwrap());
+            entries.extend(verified.entries.iter().map(|(key, value)| (key.clone(), value.to_vec())));
             row_keys.extend(verified.nodes.iter().map(|node| (node.row_key.clone(), node.hash)));
             insert(&nodes, verified);
         }
@@ -146,7 +148,8 @@ proptest! {
         prop_assert_eq!(row_keys.len(), trie.nodes().filter(|node| node.as_ref().is_ok_and(|node| !node.is_embedded)).count());
         let rebuilt = Trie::open(root, nodes);
         let got: BTreeMap<_, _> = rebuilt.entries().map(Result::unwrap).map(|(key, value)| (key, value.to_vec())).collect();
-        prop_assert_eq!(got, contents);
+        prop_assert_eq!(&got, &contents);
+        prop_assert_eq!(entries, contents);
     }
 
     #[test]

@@ -98,6 +98,11 @@ pub(crate) fn visit_logs(
     deadline: &Deadline,
     visit: &mut dyn FnMut(FoundLog<'_>) -> ControlFlow<()>,
 ) -> Result<(), LogSearchError> {
+    let first = archive.store.first_receipts();
+    // Genesis has no receipts.
+    if from.max(1) < first && from <= to && to > 0 {
+        return Err(ChainError::ReceiptsNotKept { number: from.max(1), first }.into());
+    }
     let topics: Vec<Vec<B256>> = filter.topics.iter().map(|topics| topics.clone().unwrap_or_default()).collect();
     let compiled = CompiledFilter::new(filter);
     let query = LogIndexQuery { addresses: &filter.addresses, topics: &topics };

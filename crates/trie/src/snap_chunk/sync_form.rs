@@ -1,6 +1,6 @@
 //! Sync form of a node: without the hashes of its children, and with the whole of a long value (docs/spec/p2p.md, 10.4).
 
-use rhizome_primitives::{B256, keccak256};
+use rhizome_primitives::{B256, Bytes, keccak256};
 
 use super::SnapChunkError;
 use crate::error::TrieError;
@@ -118,6 +118,25 @@ impl<'a> SyncForm<'a> {
         for child in [self.left, self.right] {
             if let SyncChild::Embedded(form) = child {
                 SyncForm::parse_embedded(form)?.long_values(out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends key and value of the node and of its embedded children. `above`: key bits above the node.
+    pub(super) fn entries(&self, mut above: Path, out: &mut Vec<(Vec<u8>, Bytes)>) -> Result<(), SnapChunkError> {
+        above.append(&self.path);
+        if !self.value.is_empty() {
+            if !above.len().is_multiple_of(8) {
+                return Err(SnapChunkError::KeyLength(above.len()));
+            }
+            out.push((above.bytes().to_vec(), Bytes::copy_from_slice(self.value)));
+        }
+        for (bit, child) in [(false, self.left), (true, self.right)] {
+            if let SyncChild::Embedded(form) = child {
+                let mut below = above.clone();
+                below.push(bit);
+                SyncForm::parse_embedded(form)?.entries(below, out)?;
             }
         }
         Ok(())

@@ -39,10 +39,12 @@ pub fn verify_chunk(
     }
     let ranges = node_ranges(&elements, &rebuilt, top)?;
     check_range(&ranges, nodes_start, nodes_end, from, to)?;
-    let mut verified = VerifiedChunk::default();
+    let trie_size = rebuilt.get(top).map_or(0, |root| root.total);
+    let mut verified = VerifiedChunk { trie_size, ..VerifiedChunk::default() };
     let nodes = elements.iter().zip(rebuilt).zip(ranges).take(nodes_end).skip(nodes_start);
     for ((element, node), range) in nodes {
         element.form.long_values(&mut verified.values)?;
+        element.form.entries(range.above.clone(), &mut verified.entries)?;
         let row_key = NodePosition::below_path(&range.above).row_key();
         verified.nodes.push(ChunkNode { row_key, hash: node.hash, message: node.message.bytes });
     }

@@ -1,0 +1,67 @@
+//! Whole states: snapshots that peers download from this node, and the download of a state from peers.
+
+use std::sync::Arc;
+
+use rhizome_primitives::{B256, U256};
+use rhizome_storage::NodeVersions;
+
+use super::Chain;
+use crate::error::ChainError;
+use crate::state_download::{StateDownload, StatePivot, take_over};
+use crate::state_snapshots::{SnapshotMaker, StateSnapshot};
+
+impl Chain {
+    /// Returns the snapshots of the state, highest first. In a database with all versions of nodes there are none:
+    /// [`Chain::state_snapshot`] returns one of any block.
+    pub fn state_snapshots(&self) -> Vec<Arc<StateSnapshot>> {
+        self.snapshot_maker.as_ref().map(SnapshotMaker::snapshots).unwrap_or_default()
+    }
+
+    /// Whether the state of any block can be served to peers.
+    pub fn has_state_snapshots(&self) -> bool {
+        self.archive.store.node_versions() == NodeVersions::All || !self.state_snapshots().is_empty()
+    }
+
+    /// Returns the snapshot of the state after block `number` of the best chain; `None` if there is none.
+    pub fn state_snapshot(&self, number: u64) -> Result<Option<Arc<StateSnapshot>>, ChainError> {
+        let Some(record) = self.main_block(number)? else { return Ok(None) };
+        if self.archive.store.node_versions() == NodeVersions::All {
+            return Ok(Some(Arc::new(StateSnapshot::with_all_versions(&self.archive, &record))));
+        }
+        Ok(self.state_snapshots().into_iter().find(|snapshot| snapshot.block() == (number, record.hash)))
+    }
+
+    /// Whether the state after a block can be downloaded and taken over.
+    pub fn can_take_over(&self, number: u64) -> bool {
+        self.head().number() == 0 && StateDownload::is_possible(&self.archive.store, &self.config.spec, number)
+    }
+
+    /// Returns block `number` of the best header chain as a pivot; `None` if no header is ahead of its block there.
+    pub fn state_pivot(&self, number: u64) -> Option<StatePivot> {
+        let header = self.headers.at(number)?;
+        let root = B256::try_from(header.header.state_root.as_ref()).ok()?;
+        Some(StatePivot { number, hash: header.hash, root })
+    }
+
+    /// Continues the download that the last run left; `None` if there is none.
+    pub fn resume_state_download(&self) -> Result<Option<StateDownload>, ChainError> {
+        if self.head().number() == 0 {
+            return StateDownload::resume(&self.archive.store, &self.config.spec);
+        }
+        StateDownload::discard(&self.archive.store)?;
+        Ok(None)
+    }
+
+    /// Begins the download of a state. Deletes an unfinished download.
+    pub fn begin_state_download(&self, pivot: StatePivot) -> Result<StateDownload, ChainError> {
+        Ok(StateDownload::begin(&self.archive.store, &self.config.spec, pivot)?)
+    }
+
+    /// Makes a complete download the state of the chain and its pivot the head, with a total difficulty. Takes as long as reading
+    /// the state. The head must be genesis.
+    pub fn take_over_state(&self, download: &Arc<StateDownload>, difficulty: U256) -> Result<(), ChainError> {
+        let taken = Arc::clone(download);
+        self.importer.run(move |writer| take_over(writer, &taken, difficulty))??;
+        self.headers.rebase(&self.head().record)
+    }
+}

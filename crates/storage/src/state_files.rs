@@ -1,0 +1,91 @@
+//! Sorted files with the rows of a state that comes from peers. They are written while the state arrives, and become part of the
+//! database together (`takeover.rs`).
+
+use std::path::{Path, PathBuf};
+
+use rhizome_primitives::{B256, Bytes};
+use rocksdb::{Cache, Error, IngestExternalFileOptions, SstFileWriter};
+
+use crate::StorageError;
+use crate::change_set::StoredValue;
+use crate::columns::{self, FLAT, TRIE, VALUES};
+use crate::database::Database;
+use crate::node_files::NodeFileError;
+
+/// Columns of a state.
+pub(crate) const COLUMNS: [&str; 3] = [TRIE, FLAT, VALUES];
+/// Approximate size of a row.
+const ROW_BYTES: usize = 100;
+
+/// Rows of a part of a state, in any order.
+#[derive(Debug, Default)]
+pub struct StateRows {
+    /// Trie nodes: row key of the position (see `NodePosition::row_key`) and message.
+    pub nodes: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Keys of the trie with their values, long ones included.
+    pub entries: Vec<(Vec<u8>, Bytes)>,
+    /// Long values by their Keccak hash.
+    pub values: Vec<(B256, Vec<u8>)>,
+}
+
+/// Writes the rows as files of a folder, one for each column that has rows. Replaces files with the same name. A file that was not
+/// written to its end is the caller's to notice.
+pub(crate) fn write(database: &Database, folder: &Path, name: &str, rows: StateRows) -> Result<(), StorageError> {
+    let StateRows { mut nodes, entries, mut values } = rows;
+    let count = nodes.len() + entries.len() + values.len();
+    let mut flat: Vec<(Vec<u8>, StoredValue)> =
+        entries.into_iter().map(|(key, value)| (key, StoredValue::new(Some(&value)))).collect();
+    nodes.sort_unstable();
+    flat.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    values.sort_unstable();
+    // Code that several contracts have.
+    values.dedup_by(|a, b| a.0 == b.0);
+    let write = || {
+        let path = |column| state_file(folder, name, column);
+        let cache = &database.settings.cache;
+        write_table(cache, TRIE, &path(TRIE), nodes.iter().map(|(key, row)| (&key[..], &row[..])))?;
+        write_table(cache, FLAT, &path(FLAT), flat.iter().map(|(key, value)| (&key[..], value.row())))?;
+        write_table(cache, VALUES, &path(VALUES), values.iter().map(|(hash, row)| (&hash[..], &row[..])))
+    };
+    write().map_err(|source| database.begin_fault(NodeFileError::Engine(source), count * ROW_BYTES))
+}
+
+fn write_table<'a>(
+    cache: &Cache,
+    column: &'static str,
+    path: &Path,
+    rows: impl Iterator<Item = (&'a [u8], &'a [u8])>,
+) -> Result<(), Error> {
+    let mut rows = rows.peekable();
+    if rows.peek().is_none() {
+        return Ok(());
+    }
+    let options = columns::state_file_options(cache, column)?;
+    let mut table = SstFileWriter::create(&options);
+    table.open(path)?;
+    for (key, row) in rows {
+        table.put(key, row)?;
+    }
+    table.finish()
+}
+
+/// Makes the files with a name part of the database, and removes them from the folder.
+pub(crate) fn ingest(database: &Database, folder: &Path, name: &str) -> Result<(), StorageError> {
+    let engine = database.engine()?;
+    for column in COLUMNS {
+        let path = state_file(folder, name, column);
+        // No rows, or an earlier attempt has ingested it.
+        if !path.exists() {
+            continue;
+        }
+        let mut options = IngestExternalFileOptions::default();
+        options.set_move_files(true);
+        let ingested = engine.db.ingest_external_file_cf_opts(engine.column(column)?, &options, vec![&path]);
+        ingested.map_err(|source| database.begin_fault(NodeFileError::Engine(source), ROW_BYTES))?;
+    }
+    Ok(())
+}
+
+fn state_file(folder: &Path, name: &str, column: &str) -> PathBuf {
+    folder.join(format!("{name}.{column}.sst"))
+}
