@@ -25,6 +25,7 @@ struct NetworkConfig {
     node_key: Option<String>,
     public_ip: Option<IpAddr>,
     serves_snap: bool,
+    downloads_state: bool,
     data_dir: Option<PathBuf>,
 }
 
@@ -58,6 +59,7 @@ impl NetworkConfig {
             nodes_file: self.data_dir.as_ref().map(|directory| directory.join("nodes")),
             max_peers: self.max_peers,
             serves_snap: self.serves_snap,
+            downloads_state: self.downloads_state,
             exempts_local: chain.spec().is_development(),
             ..NetworkOptions::new(self.key()?, chain.spec().network_id.into(), genesis)
         };

@@ -1,4 +1,4 @@
-//! Passes events of peers on: answers to requests of this node to `sync`, requests of peers to `server`, announced blocks and
+//! Passes events of peers on: answers to requests of this node to `sync` and `snap`, requests of peers to `server`, announced blocks and
 //! transactions to `relay`.
 
 use crate::network_state::NetworkState;
@@ -15,6 +15,7 @@ const CAPACITY: usize = 256;
 /// Receivers of events. Each gets every `Connected` and `Disconnected`, and the messages that are for it.
 pub(crate) struct PeerEvents {
     pub(crate) sync: mpsc::Receiver<PeerEvent>,
+    pub(crate) snap: mpsc::Receiver<PeerEvent>,
     pub(crate) server: mpsc::Receiver<PeerEvent>,
     pub(crate) relay: mpsc::Receiver<PeerEvent>,
 }
@@ -22,6 +23,7 @@ pub(crate) struct PeerEvents {
 /// Senders of [`PeerEvents`].
 pub(crate) struct PeerEventSenders {
     sync: mpsc::Sender<PeerEvent>,
+    snap: mpsc::Sender<PeerEvent>,
     server: mpsc::Sender<PeerEvent>,
     relay: mpsc::Sender<PeerEvent>,
 }
@@ -30,16 +32,18 @@ pub(crate) struct PeerEventSenders {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MessageHandler {
     Sync,
+    Snap,
     Server,
     Relay,
 }
 
 pub(crate) fn channels() -> (PeerEventSenders, PeerEvents) {
     let (sync, for_sync) = mpsc::channel(CAPACITY);
+    let (snap, for_snap) = mpsc::channel(CAPACITY);
     let (server, for_server) = mpsc::channel(CAPACITY);
     let (relay, for_relay) = mpsc::channel(CAPACITY);
-    let events = PeerEvents { sync: for_sync, server: for_server, relay: for_relay };
-    (PeerEventSenders { sync, server, relay }, events)
+    let events = PeerEvents { sync: for_sync, snap: for_snap, server: for_server, relay: for_relay };
+    (PeerEventSenders { sync, snap, server, relay }, events)
 }
 
 /// Runs until the network stops.
@@ -54,7 +58,7 @@ pub(crate) async fn dispatch(
             PeerEvent::Disconnected(peer, reason) => {
                 senders.all(|| PeerEvent::Disconnected(Arc::clone(&peer), reason.clone())).await;
             }
-            PeerEvent::Message(peer, message) => match handler(&peer, &message) {
+            PeerEvent::Message(peer, message) => match handler(&shared, &peer, &message) {
                 Ok(handler) => senders.send(handler, PeerEvent::Message(peer, message)).await,
                 Err(_malformed) => shared.report(&peer, ScoreEvent::InvalidMessage),
             },
@@ -66,6 +70,7 @@ impl PeerEventSenders {
     async fn send(&self, handler: MessageHandler, event: PeerEvent) {
         let sender = match handler {
             MessageHandler::Sync => &self.sync,
+            MessageHandler::Snap => &self.snap,
             MessageHandler::Server => &self.server,
             MessageHandler::Relay => &self.relay,
         };
@@ -74,14 +79,14 @@ impl PeerEventSenders {
     }
 
     async fn all(&self, event: impl Fn() -> PeerEvent) {
-        for handler in [MessageHandler::Sync, MessageHandler::Server, MessageHandler::Relay] {
+        for handler in [MessageHandler::Sync, MessageHandler::Snap, MessageHandler::Server, MessageHandler::Relay] {
             self.send(handler, event()).await;
         }
     }
 }
 
 /// Returns the handler of a message. A STATUS is remembered by its peer before anything handles it.
-fn handler(peer: &Peer, message: &PeerMessage) -> Result<MessageHandler, RskMessageError> {
+fn handler(shared: &NetworkState, peer: &Peer, message: &PeerMessage) -> Result<MessageHandler, RskMessageError> {
     let kind = match message.kind {
         // Requests of rhz/1 have even numbers, answers odd ones.
         MessageKind::Rhizome(number) if number % 2 == 0 => return Ok(MessageHandler::Server),
@@ -99,10 +104,12 @@ fn handler(peer: &Peer, message: &PeerMessage) -> Result<MessageHandler, RskMess
         | types::BLOCK_RESPONSE
         | types::SKELETON_RESPONSE
         | types::BODY_RESPONSE
-        | types::BLOCK_HASH_RESPONSE
-        | types::SNAP_STATE_CHUNK_RESPONSE
-        | types::SNAP_STATUS_RESPONSE
-        | types::SNAP_BLOCKS_RESPONSE => MessageHandler::Sync,
+        | types::BLOCK_HASH_RESPONSE => MessageHandler::Sync,
+        // Blocks are asked for by `snap` before the state is there, by `sync` from then on.
+        types::SNAP_BLOCKS_RESPONSE if !shared.awaits_state() => MessageHandler::Sync,
+        types::SNAP_STATE_CHUNK_RESPONSE | types::SNAP_STATUS_RESPONSE | types::SNAP_BLOCKS_RESPONSE => {
+            MessageHandler::Snap
+        }
         types::BLOCK | types::NEW_BLOCK_HASHES | types::NEW_BLOCK_HASH | types::TRANSACTIONS => MessageHandler::Relay,
         _ => MessageHandler::Server,
     })

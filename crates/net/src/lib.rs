@@ -33,6 +33,7 @@ mod peer_tasks;
 mod registry;
 mod relay;
 mod server;
+mod snap;
 mod standing;
 mod sync;
 mod token_bucket;

@@ -11,9 +11,9 @@ use crate::peer::events::PeerEvent;
 use crate::peer::{Peer, PeerDirection};
 use crate::standing::{PeerStanding, ScoreEvent};
 use crate::sync::{self, SyncProgress, SyncStatus};
-use crate::{dialler, discovery, dispatch, listener, relay, server};
+use crate::{dialler, discovery, dispatch, listener, relay, server, snap};
 use parking_lot::Mutex;
-use rhizome_chain::Chain;
+use rhizome_chain::{Chain, StateProgress};
 use rhizome_wire::session::{Enode, HostPort, NodeId};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -92,12 +92,16 @@ impl PeerNetwork {
         let (senders, handlers) = dispatch::channels();
         let progress = Arc::new(SyncProgress::default());
         let shared = &network.shared;
+        shared.serve(&chain);
         let (task, thread) =
             sync::synchronize(Arc::clone(shared), Arc::clone(&chain), Arc::clone(&progress), handlers.sync)
                 .map_err(NetworkError::Threads)?;
         let (relay_task, relay_thread) =
             relay::relay(Arc::clone(shared), Arc::clone(&chain), handlers.relay).map_err(NetworkError::Threads)?;
+        let snap_task = snap::synchronize(Arc::clone(shared), Arc::clone(&chain), Arc::clone(&progress), handlers.snap)
+            .map_err(NetworkError::Threads)?;
         if let Some(runtime) = &*network.runtime.lock() {
+            runtime.spawn(snap_task);
             runtime.spawn(dispatch::dispatch(Arc::clone(shared), received, senders));
             runtime.spawn(task);
             runtime.spawn(relay_task);
@@ -131,6 +135,11 @@ impl PeerNetwork {
     pub fn sync_status(&self) -> Option<SyncStatus> {
         let synchronized = self.synchronized.as_ref()?;
         Some(synchronized.progress.status(&synchronized.chain))
+    }
+
+    /// Returns the progress of the download of a state; `None` while there is none.
+    pub fn state_progress(&self) -> Option<StateProgress> {
+        *self.shared.state_progress.lock()
     }
 
     /// Returns the outbound peers with the longest connections.

@@ -13,8 +13,10 @@ use crate::relay::AcceptedBlocks;
 use crate::standing::{PeerStanding, ScoreEvent};
 use crate::traffic::{Closed, NetworkTraffic};
 use parking_lot::{Mutex, RwLock};
+use rhizome_chain::{Chain, StateProgress};
 use rhizome_wire::session::{Capability, Enode, Hello, NodeId};
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use tokio::sync::mpsc;
 
@@ -31,6 +33,12 @@ pub(crate) struct NetworkState {
     pub(crate) nodes: Mutex<NodeList>,
     pub(crate) events: mpsc::Sender<PeerEvent>,
     pub(crate) status: StatusSource,
+    /// Chain whose blocks and states are served, if there is one.
+    pub(crate) served: OnceLock<Arc<Chain>>,
+    /// The chain gets a state from peers before blocks are executed.
+    awaits_state: AtomicBool,
+    /// Progress of that download, while it is under way.
+    pub(crate) state_progress: Mutex<Option<StateProgress>>,
     /// Announced blocks that are possibly not on disk yet.
     pub(crate) accepted: AcceptedBlocks,
     pub(crate) closed: Closed,
@@ -56,6 +64,9 @@ impl NetworkState {
             static_peers: RwLock::new(options.static_peers.clone()),
             events,
             status,
+            served: OnceLock::new(),
+            awaits_state: AtomicBool::new(false),
+            state_progress: Mutex::new(None),
             accepted: AcceptedBlocks::default(),
             closed: Closed::default(),
             traffic: Arc::default(),
@@ -64,11 +75,28 @@ impl NetworkState {
         }
     }
 
+    /// Serves a chain to peers. If it is new and the settings ask for it, it gets a state from peers first.
+    pub(crate) fn serve(&self, chain: &Arc<Chain>) {
+        self.awaits_state.store(self.options.downloads_state && chain.head().number() == 0, Ordering::Release);
+        // The only call.
+        let _ = self.served.set(Arc::clone(chain));
+    }
+
+    /// Whether blocks are not downloaded yet, because the chain gets a state from peers first.
+    pub(crate) fn awaits_state(&self) -> bool {
+        self.awaits_state.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn end_state_download(&self) {
+        self.awaits_state.store(false, Ordering::Release);
+    }
+
     /// Returns the first message of this node.
     pub(crate) fn hello(&self) -> Hello {
         let port = self.listening.get().map_or(0, SocketAddr::port);
         let mut capabilities = vec![Capability::rsk(), Capability::rhizome()];
-        if self.options.serves_snap {
+        // The reference ends its synchronization if a server has no state.
+        if self.options.serves_snap && self.served.get().is_some_and(|chain| chain.has_state_snapshots()) {
             capabilities.push(Capability::snap());
         }
         Hello::new(self.options.client.clone(), capabilities, port, self.options.key.id())

@@ -35,6 +35,8 @@ pub struct NetworkOptions {
     pub max_peers: usize,
     /// Whether whole blocks are served to snap clients.
     pub serves_snap: bool,
+    /// Whether a new chain gets a state from peers, so that only blocks above it are executed.
+    pub downloads_state: bool,
     /// Whether loopback and private addresses are exempt from limits for addresses. For development networks.
     pub exempts_local: bool,
     /// Limits. The defaults are those of docs/spec/p2p-additions.md, F.
@@ -58,6 +60,7 @@ impl NetworkOptions {
             nodes_file: None,
             max_peers: 50,
             serves_snap: false,
+            downloads_state: false,
             exempts_local: false,
             limits: Limits::default(),
         }

@@ -14,7 +14,7 @@ mod round;
 mod task;
 mod verify;
 mod window;
-mod work_threads;
+pub(crate) mod work_threads;
 
 pub(crate) use progress::SyncProgress;
 pub use progress::{SyncLoad, SyncStatus};

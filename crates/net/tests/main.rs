@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
+mod chunk_server;
 mod connections;
 mod discovery;
 mod live;
@@ -11,6 +12,8 @@ mod relay;
 mod scores;
 mod scripted_peer;
 mod server;
+mod snap;
+mod snap_kills;
 mod support;
 mod sync;
 mod sync_faults;

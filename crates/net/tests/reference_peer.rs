@@ -1,5 +1,6 @@
 //! A peer that plays the reference node for a synchronization, with its limits, and with lies if asked to.
 
+use crate::chunk_server::ChunkServer;
 use crate::scripted_peer::{ScriptedPeer, connect};
 use rhizome_chain::Chain;
 use rhizome_net::{NodeId, NodeKey};
@@ -36,6 +37,8 @@ pub(crate) struct Behaviour {
     pub(crate) shortens_headers: bool,
     /// Claimed number and difficulty in place of the true ones.
     pub(crate) claim: Option<(BlockIdentifier, U256)>,
+    /// Serves states.
+    pub(crate) states: Option<Arc<ChunkServer>>,
 }
 
 /// Blocks of a chain, lowest first, from genesis on.
@@ -139,6 +142,9 @@ impl ServedChain {
                 let strings = EncodedList::decode(&strings, "blocks").unwrap();
                 let blocks = WeighedBlocks::new(strings, self.total_difficulties[range].to_vec()).unwrap();
                 RskMessage::SnapBlocksResponse { id, blocks }.encode()
+            }
+            RskMessage::StateChunkRequest { id, number, from, .. } => {
+                return behaviour.states.as_ref()?.answer(id, number, from);
             }
             RskMessage::BlockRequest { id, hash } => {
                 let block = self.blocks[*self.by_hash.get(&hash)?].encode();

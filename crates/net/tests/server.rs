@@ -2,12 +2,13 @@
 
 use crate::scripted_peer::{ScriptedPeer, connect};
 use crate::support::{key, wait_for};
-use crate::sync::{NOW, SyncingNode, open};
+use crate::sync::{NOW, SyncingNode, config, open};
+use rhizome_chain::{Chain, ChainConfig, ProvenBlocks, STATE_CHUNK_BYTES, SnapshotHeights};
 use rhizome_net::NetworkOptions;
-use rhizome_primitives::B256;
+use rhizome_primitives::{B256, ChainSpec};
 use rhizome_wire::rhz::{self, RhzMessage};
 use rhizome_wire::rsk::RskMessage;
-use rhizome_wire::session::{Capability, codes};
+use rhizome_wire::session::{Capability, Hello, codes};
 use std::time::{Duration, Instant};
 
 fn node_with(blocks: u64, serves_snap: bool) -> SyncingNode {
@@ -124,6 +125,48 @@ fn whole_blocks_are_served_on_request_of_the_operator() {
     };
     assert_eq!(blocks.len(), 1);
     assert!(trie_size > 1_000);
+}
+
+#[test]
+fn states_are_served_in_chunks() {
+    let node = node_with(20, true);
+    let mut peer = join(&node, &[Capability::rsk()]);
+    let snapshot = node.chain.state_snapshot(7).unwrap().unwrap();
+    let request = |number, from| RskMessage::StateChunkRequest { id: 8, number, from, chunk_size: 50 };
+    let answer = ask(&mut peer, &request(7, 0));
+    let RskMessage::StateChunkResponse { id: 8, chunk, number, from, to, is_complete } =
+        RskMessage::decode(&answer).unwrap()
+    else {
+        panic!()
+    };
+    assert_eq!((number, from, to, is_complete), (7, 0, STATE_CHUNK_BYTES, true));
+    assert_eq!(chunk, snapshot.chunk(0).unwrap().unwrap().bytes);
+    // Beyond the end of the state, unknown blocks.
+    for (number, from) in [(7, STATE_CHUNK_BYTES), (7, i64::MAX as u64), (21, 0), (i64::MAX as u64, 0)] {
+        assert!(is_silent(&mut peer, &request(number, from)), "{number} {from}");
+    }
+}
+
+#[test]
+fn snap_is_announced_as_soon_as_there_is_a_state() {
+    let dir = tempfile::tempdir().unwrap();
+    let announced = |chain| {
+        let node = SyncingNode::start_with(chain, |options| NetworkOptions { serves_snap: true, ..options });
+        let mut peer = ScriptedPeer::shake(connect(node.network.listening().unwrap()), &key(9), node.network.id());
+        peer.hello(4, &[Capability::rsk()]);
+        let hello = peer.receive().unwrap();
+        assert_eq!(hello.code, codes::HELLO);
+        Hello::decode(hello.payload()).unwrap().capabilities.contains(&Capability::snap())
+    };
+    let current = |snapshots| {
+        let settings = config("", ChainSpec::regtest(), Some(dir.path()));
+        Chain::open(ChainConfig { proven_blocks: ProvenBlocks::Last(2), snapshots, ..settings }).unwrap()
+    };
+    assert!(announced(open("all states", None)));
+    assert!(!announced(current(None)));
+    let chain = current(Some(SnapshotHeights::default()));
+    wait_for("a snapshot", Duration::from_secs(20), || chain.has_state_snapshots());
+    assert!(announced(chain));
 }
 
 #[test]

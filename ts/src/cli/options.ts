@@ -34,6 +34,7 @@ const settings = {
   maxPeers: ['--max-peers', 'p2p.maxPeers'],
   nodeKey: ['--node-key', 'p2p.nodeKey'],
   publicIp: ['--public-ip', 'p2p.publicIp'],
+  sync: ['--sync', 'p2p.sync'],
   snapServer: ['--snap-server', 'p2p.snapServer'],
   checkpoint: ['--checkpoint', 'p2p.checkpoints'],
   logLevel: ['--log-level', 'log.level'],

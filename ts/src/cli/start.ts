@@ -36,6 +36,7 @@ export function startCommand(): Command {
     .option('--max-peers <number>', 'peers at the same time (default: 50)')
     .option('--node-key <hex>', 'private key of the node (default: the file nodekey in the data directory)')
     .option('--public-ip <address>', 'address under which other nodes reach this one')
+    .option('--sync <full|snap>', 'execute every block, or get a state from peers first (default: full)')
     .option('--snap-server', 'serve whole blocks and states to peers that synchronize by snapshots')
     .option('--checkpoint <blocks>', 'blocks that the chain must have (NUMBER:HASH), separated by commas')
     .option('--cors <origins>', 'origins of web pages that may call, separated by commas; "*" for all')

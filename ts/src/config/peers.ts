@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { ConfigError } from './error.ts'
-import { dataDirOf, isDevelopment } from './network.ts'
+import { dataDirOf, isDevelopment, provenBlocksOf } from './network.ts'
 import type { Config } from './schema.ts'
 
 /** Ports and hosts of the public networks (docs/spec/p2p.md, 1.2). */
@@ -24,6 +24,8 @@ export interface NetworkSettings {
   readonly nodeKey: string | null
   readonly publicIp: string | null
   readonly servesSnap: boolean
+  /** Whether a new chain gets a state from peers instead of executing all blocks. */
+  readonly downloadsState: boolean
   readonly dataDir: string | null
 }
 
@@ -38,6 +40,9 @@ export function networkSettings(config: Config): NetworkSettings | undefined {
     ...(isIP(host) === 0 ? [`p2p.host: expected an IPv4 or IPv6 address, got ${JSON.stringify(host)}`] : []),
     ...(p2p.publicIp !== '' && isIP(p2p.publicIp) === 0
       ? [`p2p.publicIp: expected an IPv4 or IPv6 address, got ${JSON.stringify(p2p.publicIp)}`]
+      : []),
+    ...(p2p.sync === 'snap' && provenBlocksOf(config) === null
+      ? ['p2p.sync: snap needs storage.proofs = NUMBER: a state from peers has no earlier versions']
       : []),
     ...p2p.peers
       .filter((url) => !isHost(enode.exec(url)?.[1]))
@@ -57,6 +62,7 @@ export function networkSettings(config: Config): NetworkSettings | undefined {
     nodeKey: p2p.nodeKey === '' ? null : p2p.nodeKey,
     publicIp: p2p.publicIp === '' ? null : p2p.publicIp,
     servesSnap: p2p.snapServer,
+    downloadsState: p2p.sync === 'snap',
     dataDir: dataDirOf(config),
   }
 }

@@ -418,6 +418,11 @@ export const schema = section('', {
       isSecret: true,
     }),
     publicIp: text('Address under which other nodes reach this one, for the enode URL. Empty: that of the listener.'),
+    sync: oneOf(
+      'Synchronization of a new data directory: full (every block is executed), snap (the state of a block some thousand below the best one comes from peers). Blocks above are executed in both cases.',
+      ['full', 'snap'],
+      'full',
+    ),
     snapServer: yesNo('Serve whole blocks and states to peers that synchronize by snapshots (snap/1).', false),
     checkpoints: Type.Array(Type.String({ pattern: '^[0-9]{1,15}:0x[0-9a-fA-F]{64}$' }), {
       description:

@@ -1,7 +1,7 @@
 //! Answers to snap clients (docs/spec/p2p.md, 10.2). Only with `serves_snap`.
 
 use super::chain_server::{ChainServer, ServeError};
-use rhizome_chain::ChainError;
+use rhizome_chain::{ChainError, STATE_CHUNK_BYTES};
 use rhizome_wire::rsk::{EncodedList, RskMessage, WeighedBlocks, block_strings};
 
 /// Distance of the blocks that may be checkpoints.
@@ -69,7 +69,11 @@ fn trie_size(server: &ChainServer, number: u64) -> Result<Option<u64>, ServeErro
     Ok(Some(snapshot.trie().size().map_err(ChainError::from)?))
 }
 
-/// Returns a part of the state trie after a block of the main chain. This node serves none.
-fn state_chunk(_server: &ChainServer, _id: u64, _number: u64, _from: u64) -> Result<Option<Vec<u8>>, ServeError> {
-    Ok(None)
+/// Returns the part of the state trie after a block of the main chain from byte `from` on; `None` beyond its end or if there is no
+/// snapshot of the state.
+fn state_chunk(server: &ChainServer, id: u64, number: u64, from: u64) -> Result<Option<Vec<u8>>, ServeError> {
+    let Some(snapshot) = server.chain.state_snapshot(number)? else { return Ok(None) };
+    let Some(built) = snapshot.chunk(from)? else { return Ok(None) };
+    let (chunk, to, is_complete) = (&built.bytes, from.saturating_add(STATE_CHUNK_BYTES), built.is_complete);
+    Ok(Some(RskMessage::StateChunkResponse { id, chunk, number, from, to, is_complete }.encode()))
 }

@@ -22,10 +22,16 @@ const REQUESTS_PER_PEER: usize = 8;
 impl SyncTask {
     /// Begins a round if a peer claims a better chain, and asks for what the round needs.
     pub(super) fn plan_headers(&mut self) {
-        if self.round.is_none() && self.chain.headers().len() < MAX_HEADERS_AHEAD {
+        if self.round.is_none() && !self.is_ahead() {
             self.begin_round();
         }
         self.request_chunks();
+    }
+
+    /// Whether enough headers are ahead of their blocks. Before a state is there, all are needed: the chain keeps the last ones in
+    /// memory.
+    fn is_ahead(&self) -> bool {
+        !self.shared.awaits_state() && self.chain.headers().len() >= MAX_HEADERS_AHEAD
     }
 
     fn begin_round(&mut self) {
@@ -252,7 +258,9 @@ impl SyncTask {
         let (leader, number) = (round.leader, base.header.number);
         let is_too_long = round.candidate.len() >= MAX_CANDIDATE;
         // A lighter branch is downloaded to its end, whatever the number of headers.
-        let is_ahead = round.candidate.is_empty() && self.chain.headers().len() >= MAX_HEADERS_AHEAD;
+        let is_ahead = round.candidate.is_empty()
+            && !self.shared.awaits_state()
+            && self.chain.headers().len() >= MAX_HEADERS_AHEAD;
         if number >= round.target.number || is_too_long || is_ahead {
             if !is_ahead {
                 return self.end_round();

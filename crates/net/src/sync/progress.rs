@@ -128,7 +128,7 @@ impl SyncProgress {
         self.budget_waits.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(super) fn set_failure(&self, failure: Option<String>) {
+    pub(crate) fn set_failure(&self, failure: Option<String>) {
         self.state.lock().failure = failure;
     }
 

@@ -110,7 +110,9 @@ impl SyncTask {
             }
             if self.retry_at.is_none() {
                 self.plan_headers();
-                self.plan_bodies();
+                if !self.shared.awaits_state() {
+                    self.plan_bodies();
+                }
             }
         }
     }

@@ -7,7 +7,7 @@ use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 const ADDED_NICENESS: i32 = 5;
 
 /// Starts threads that decode and verify, one for each processor. They end when the pool is dropped.
-pub(super) fn start() -> Result<ThreadPool, ThreadPoolBuildError> {
+pub(crate) fn start() -> Result<ThreadPool, ThreadPoolBuildError> {
     let threads = ThreadPoolBuilder::new().thread_name(|number| format!("sync-work-{number}"));
     threads.start_handler(|_number| lower_priority()).build()
 }

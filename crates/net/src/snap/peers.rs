@@ -1,0 +1,232 @@
+//! Snap servers, and the requests that wait for their answers.
+
+use crate::network_state::NetworkState;
+use crate::peer::outbox::SendError;
+use crate::peer::{Peer, PeerKey, key_of};
+use rhizome_chain::{STATE_CHUNK_BYTES, StatePivot};
+use rhizome_wire::rsk::RskMessage;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Messages of the budget that are left to others.
+const RESERVE: u32 = 40;
+/// Requests for chunks that wait for answers of a node of this project, and of one of the reference, which takes three.
+const CHUNKS_IN_FLIGHT: usize = 16;
+const REFERENCE_CHUNKS_IN_FLIGHT: usize = 2;
+/// Time for which a silent peer is not asked.
+const REST: Duration = Duration::from_secs(30);
+/// Time without an answer after which a peer is silent, and after which a single request counts as lost.
+const SILENCE: Duration = Duration::from_secs(15);
+/// Consecutive wrong answers after which a peer rests.
+const MAX_WRONG: u32 = 8;
+/// Requests of this task have ids from here on, those of the synchronization of blocks lower ones.
+const FIRST_ID: u64 = 1 << 48;
+/// Kilobytes of a chunk, as the reference states them.
+const CHUNK_KILOBYTES: u64 = STATE_CHUNK_BYTES / 1_024;
+
+/// Request that waits for its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SnapRequest {
+    /// Chunk with this index.
+    Chunk(u64),
+    /// Blocks below a number.
+    Blocks(u64),
+}
+
+/// A peer that announced snap/1.
+pub(super) struct SnapPeer {
+    pub(super) peer: Arc<Peer>,
+    requests: HashMap<u64, (SnapRequest, Instant)>,
+    /// Number of answers that are being verified. They count as requests: a kill loses them.
+    verifying: usize,
+    /// Chunks that the peer sent wrong or not at all.
+    refused: HashSet<u64>,
+    /// The peer sent wrong blocks or none.
+    refuses_blocks: bool,
+    /// Wrong answers since the last right one.
+    wrong: u32,
+    heard: Instant,
+    rests_until: Option<Instant>,
+}
+
+impl SnapPeer {
+    fn is_usable(&self, now: Instant) -> bool {
+        self.rests_until.is_none_or(|until| until <= now)
+    }
+
+    fn chunks_in_flight(&self) -> usize {
+        self.requests.values().filter(|(request, _)| matches!(request, SnapRequest::Chunk(_))).count()
+    }
+
+    fn limit(&self) -> usize {
+        if self.peer.shared.has_rhizome { CHUNKS_IN_FLIGHT } else { REFERENCE_CHUNKS_IN_FLIGHT }
+    }
+
+    fn refuse(&mut self, request: SnapRequest) {
+        match request {
+            SnapRequest::Chunk(index) => _ = self.refused.insert(index),
+            SnapRequest::Blocks(_) => self.refuses_blocks = true,
+        }
+    }
+}
+
+/// The snap servers.
+#[derive(Default)]
+pub(super) struct SnapPeers {
+    all: HashMap<PeerKey, SnapPeer>,
+    requests: u64,
+}
+
+impl SnapPeers {
+    pub(super) fn add(&mut self, peer: Arc<Peer>) {
+        if peer.shared.serves_snap {
+            let key = key_of(&peer);
+            let (requests, refused) = (HashMap::new(), HashSet::new());
+            let heard = Instant::now();
+            let (verifying, wrong) = (0, 0);
+            let added =
+                SnapPeer { peer, requests, verifying, refused, refuses_blocks: false, wrong, heard, rests_until: None };
+            self.all.insert(key, added);
+        }
+    }
+
+    pub(super) fn remove(&mut self, key: PeerKey) {
+        self.all.remove(&key);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    pub(super) fn get(&self, key: PeerKey) -> Option<&SnapPeer> {
+        self.all.get(&key)
+    }
+
+    /// Returns the indexes of the chunks that peers are asked for.
+    pub(super) fn requested(&self) -> HashSet<u64> {
+        let requests = self.all.values().flat_map(|peer| peer.requests.values());
+        requests
+            .filter_map(|(request, _)| if let SnapRequest::Chunk(index) = request { Some(*index) } else { None })
+            .collect()
+    }
+
+    /// Whether a peer is asked for blocks.
+    pub(super) fn awaits_blocks(&self) -> bool {
+        let mut requests = self.all.values().flat_map(|peer| peer.requests.values());
+        requests.any(|(request, _)| matches!(request, SnapRequest::Blocks(_)))
+    }
+
+    /// Returns the peers that can be asked for a chunk now, with the number of further requests that each takes.
+    pub(super) fn with_room(&self, now: Instant) -> Vec<(PeerKey, usize)> {
+        let room = |peer: &SnapPeer| peer.limit().saturating_sub(peer.chunks_in_flight() + peer.verifying);
+        let usable = self.all.iter().filter(|(_, peer)| peer.is_usable(now));
+        usable.map(|(key, peer)| (*key, room(peer))).filter(|(_, room)| *room > 0).collect()
+    }
+
+    /// Whether a peer may be asked for a chunk.
+    pub(super) fn may_have(&self, key: PeerKey, index: u64) -> bool {
+        self.all.get(&key).is_some_and(|peer| !peer.refused.contains(&index))
+    }
+
+    /// Returns a peer that can be asked for the blocks below a number, one without requests for blocks before.
+    pub(super) fn for_blocks(&self, below: u64, now: Instant) -> Option<PeerKey> {
+        let has_block = |peer: &SnapPeer| peer.peer.best().is_some_and(|status| status.best.number >= below);
+        let can = |peer: &&SnapPeer| peer.is_usable(now) && !peer.refuses_blocks && has_block(peer);
+        let usable = self.all.iter().filter(|(_, peer)| can(peer));
+        // In turn: their difficulties are compared.
+        let count = usable.clone().count().max(1);
+        let mut keys: Vec<PeerKey> = usable.map(|(key, _)| *key).collect();
+        keys.sort_unstable();
+        keys.get(usize::try_from(below / 400).unwrap_or_default() % count).copied()
+    }
+
+    /// Sends a request. Returns false if the peer cannot take it now.
+    pub(super) fn request(&mut self, key: PeerKey, request: SnapRequest, pivot: &StatePivot) -> bool {
+        let Some(peer) = self.all.get_mut(&key) else { return false };
+        self.requests += 1;
+        let id = FIRST_ID + self.requests;
+        let message = match request {
+            SnapRequest::Chunk(index) => RskMessage::StateChunkRequest {
+                id,
+                number: pivot.number,
+                from: index.saturating_mul(STATE_CHUNK_BYTES),
+                chunk_size: CHUNK_KILOBYTES,
+            },
+            SnapRequest::Blocks(number) => RskMessage::SnapBlocksRequest { id, number },
+        };
+        let sent: Result<(), SendError> = peer.peer.try_send_rsk(message.encode(), RESERVE);
+        if sent.is_ok() {
+            if peer.requests.is_empty() {
+                peer.heard = Instant::now();
+            }
+            peer.requests.insert(id, (request, Instant::now()));
+        }
+        sent.is_ok()
+    }
+
+    /// Takes the request that an answer is for; `None` if it was given up.
+    pub(super) fn answered(&mut self, key: PeerKey, id: u64, bytes: usize) -> Option<SnapRequest> {
+        let peer = self.all.get_mut(&key)?;
+        peer.heard = Instant::now();
+        let (request, _) = peer.requests.remove(&id)?;
+        peer.verifying += 1;
+        peer.peer.refund_requested(bytes);
+        Some(request)
+    }
+
+    /// Notes that an answer was verified.
+    pub(super) fn verified(&mut self, key: PeerKey) {
+        if let Some(peer) = self.all.get_mut(&key) {
+            peer.verifying = peer.verifying.saturating_sub(1);
+        }
+    }
+
+    /// Notes whether an answer was right. A wrong one is asked elsewhere: the chain of the peer may differ, so it is no offence.
+    pub(super) fn note(&mut self, key: PeerKey, request: SnapRequest, is_right: bool) {
+        let Some(peer) = self.all.get_mut(&key) else { return };
+        if is_right {
+            peer.wrong = 0;
+            return;
+        }
+        peer.refuse(request);
+        peer.wrong += 1;
+        if peer.wrong >= MAX_WRONG {
+            peer.wrong = 0;
+            peer.rests_until = Some(Instant::now() + REST);
+        }
+    }
+
+    /// Gives up requests without an answer. A peer that answers nothing rests.
+    pub(super) fn give_up_late(&mut self, shared: &NetworkState, now: Instant) {
+        for peer in self.all.values_mut() {
+            let oldest = peer.requests.values().map(|(_, sent)| *sent).min();
+            let Some(oldest) = oldest.filter(|oldest| now.duration_since(*oldest) >= SILENCE) else { continue };
+            if now.duration_since(oldest.max(peer.heard)) >= SILENCE {
+                peer.rests_until = Some(now + REST);
+                shared.report(&peer.peer, crate::standing::ScoreEvent::TimeoutMessage);
+            }
+            let late: Vec<u64> = (peer.requests.iter())
+                .filter(|(_, (_, sent))| now.duration_since(*sent) >= SILENCE)
+                .map(|(id, _)| *id)
+                .collect();
+            for (request, _) in late.iter().filter_map(|id| peer.requests.remove(id)).collect::<Vec<_>>() {
+                peer.refuse(request);
+            }
+        }
+    }
+
+    /// Asks all peers for everything again.
+    pub(super) fn forgive(&mut self) {
+        for peer in self.all.values_mut() {
+            peer.refused.clear();
+            peer.refuses_blocks = false;
+        }
+    }
+
+    /// Forgets all requests: another state is wanted.
+    pub(super) fn forget_requests(&mut self) {
+        self.all.values_mut().for_each(|peer| peer.requests.clear());
+        self.forgive();
+    }
+}

@@ -1,0 +1,285 @@
+//! The task of the state download: chooses the pivot, asks for chunks and blocks, and has the state taken over.
+
+use super::difficulty::DifficultyClaims;
+use super::peers::{SnapPeers, SnapRequest};
+use super::pivot_below;
+use super::work::{AnswerContent, SnapWork, SnapWorks};
+use crate::network_state::NetworkState;
+use crate::peer::events::{PeerEvent, PeerMessage};
+use crate::peer::{Peer, key_of};
+use crate::standing::ScoreEvent;
+use crate::sync::SyncProgress;
+use rhizome_chain::{Chain, ChainError, StateDownload, StateDownloadError};
+use rhizome_wire::rsk::RskMessage;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
+
+/// Time between two looks for silent peers, and at the header chain.
+const TICK: Duration = Duration::from_millis(50);
+/// Time after which peers are asked again for chunks and blocks that they did not deliver.
+const FORGIVING_TIME: Duration = Duration::from_secs(30);
+/// Time after which the download is tried again after a failure of this node.
+const RETRY_TIME: Duration = Duration::from_secs(15);
+/// Time without a snap server, or without a chunk, after which a later pivot is chosen, or all blocks are executed.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Step of the download.
+enum SnapStage {
+    /// Reads what the last run left.
+    Resuming,
+    /// Waits for the header chain.
+    Headers,
+    /// Downloads.
+    State(Arc<StateDownload>),
+    /// The chain takes the state over.
+    TakingOver(Arc<StateDownload>),
+    /// Blocks are executed.
+    Done,
+}
+
+/// State of the download.
+pub(super) struct SnapTask {
+    shared: Arc<NetworkState>,
+    chain: Arc<Chain>,
+    progress: Arc<SyncProgress>,
+    works: SnapWorks,
+    peers: SnapPeers,
+    stage: SnapStage,
+    /// Chunks that are being verified.
+    verifying: HashSet<u64>,
+    is_verifying_blocks: bool,
+    claims: DifficultyClaims,
+    forgives_at: Instant,
+    /// Time of the last chunk or block.
+    advanced: Instant,
+    /// Time at which the download resumes after a failure of this node.
+    retry_at: Option<Instant>,
+}
+
+impl SnapTask {
+    pub(super) fn new(
+        shared: Arc<NetworkState>,
+        chain: Arc<Chain>,
+        progress: Arc<SyncProgress>,
+        works: SnapWorks,
+    ) -> SnapTask {
+        let stage = if shared.awaits_state() { SnapStage::Resuming } else { SnapStage::Done };
+        SnapTask {
+            shared,
+            chain,
+            progress,
+            works,
+            peers: SnapPeers::default(),
+            stage,
+            verifying: HashSet::new(),
+            is_verifying_blocks: false,
+            claims: DifficultyClaims::default(),
+            forgives_at: Instant::now() + FORGIVING_TIME,
+            advanced: Instant::now(),
+            retry_at: None,
+        }
+    }
+
+    /// Runs until the network stops.
+    pub(super) async fn run(mut self, mut events: Receiver<PeerEvent>, mut done: UnboundedReceiver<SnapWork>) {
+        if matches!(self.stage, SnapStage::Resuming) {
+            self.works.resume(&self.chain);
+        }
+        let mut ticks = tokio::time::interval(TICK);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                event = events.recv() => match event {
+                    Some(event) => self.handle(event),
+                    None => return,
+                },
+                Some(work) = done.recv() => self.finish(work),
+                _ = ticks.tick(), if !matches!(self.stage, SnapStage::Done) => self.tick(),
+            }
+            self.plan();
+        }
+    }
+
+    fn handle(&mut self, event: PeerEvent) {
+        match event {
+            PeerEvent::Connected(peer) => self.peers.add(peer),
+            PeerEvent::Disconnected(peer, _) => self.peers.remove(key_of(&peer)),
+            PeerEvent::Message(peer, message) => self.answer(&peer, message),
+        }
+    }
+
+    fn answer(&mut self, peer: &Arc<Peer>, message: PeerMessage) {
+        let id = match RskMessage::decode(message.payload()) {
+            Ok(decoded) => decoded.id(),
+            Err(_malformed) => return self.shared.report(peer, ScoreEvent::InvalidMessage),
+        };
+        let (key, SnapStage::State(download)) = (key_of(peer), &self.stage) else { return };
+        let Some(request) = id.and_then(|id| self.peers.answered(key, id, message.payload().len())) else { return };
+        match request {
+            SnapRequest::Chunk(index) => _ = self.verifying.insert(index),
+            SnapRequest::Blocks(_) => self.is_verifying_blocks = true,
+        }
+        self.works.take_answer(&self.chain, download, key, request, message);
+    }
+
+    fn finish(&mut self, work: SnapWork) {
+        match work {
+            SnapWork::Resumed(Ok(download)) => {
+                self.stage = download.map_or(SnapStage::Headers, SnapStage::State);
+                self.advanced = Instant::now();
+            }
+            SnapWork::Resumed(Err(error)) => {
+                self.fail(&error);
+                self.stage = SnapStage::Headers;
+            }
+            SnapWork::Answer { key, request, result } => {
+                self.peers.verified(key);
+                match request {
+                    SnapRequest::Chunk(index) => _ = self.verifying.remove(&index),
+                    SnapRequest::Blocks(_) => self.is_verifying_blocks = false,
+                }
+                match result {
+                    Ok(content) => {
+                        self.peers.note(key, request, content != AnswerContent::Wrong);
+                        if content != AnswerContent::Wrong {
+                            self.advanced = Instant::now();
+                        }
+                        if let (AnswerContent::Blocks { difficulty }, Some(peer)) = (content, self.peers.get(key)) {
+                            self.claims.add(peer.peer.id, difficulty, peer.peer.is_static);
+                        }
+                    }
+                    Err(StateDownloadError::Chain(error)) => self.fail(&error),
+                    Err(_) => self.peers.note(key, request, false),
+                }
+            }
+            SnapWork::TakenOver(Ok(())) => self.end(),
+            SnapWork::TakenOver(Err(error)) => {
+                self.fail(&error);
+                if let SnapStage::TakingOver(download) = &self.stage {
+                    self.stage = SnapStage::State(Arc::clone(download));
+                }
+            }
+        }
+        if let SnapStage::State(download) | SnapStage::TakingOver(download) = &self.stage {
+            *self.shared.state_progress.lock() = Some(download.progress());
+        }
+    }
+
+    /// Stops after a failure of this node. No peer is punished. Tries again later.
+    fn fail(&mut self, error: &ChainError) {
+        self.progress.set_failure(Some(error.to_string()));
+        self.retry_at = Some(Instant::now() + RETRY_TIME);
+    }
+
+    /// Lets the blocks be downloaded.
+    fn end(&mut self) {
+        self.stage = SnapStage::Done;
+        self.peers = SnapPeers::default();
+        *self.shared.state_progress.lock() = None;
+        self.progress.set_failure(None);
+        self.shared.end_state_download();
+    }
+
+    fn tick(&mut self) {
+        let now = Instant::now();
+        if self.retry_at.is_some_and(|at| at <= now) {
+            self.retry_at = None;
+            self.progress.set_failure(None);
+        }
+        self.peers.give_up_late(&self.shared, now);
+        if self.forgives_at <= now {
+            self.forgives_at = now + FORGIVING_TIME;
+            self.peers.forgive();
+        }
+        match &self.stage {
+            SnapStage::Headers => self.choose_pivot(now),
+            SnapStage::State(download) => {
+                let pivot = download.pivot();
+                let headers = self.chain.headers();
+                // The headers of the last run are read at the start.
+                let has_left = headers.at(pivot.number).is_some_and(|header| header.hash != pivot.hash);
+                let is_stuck = now.duration_since(self.advanced) >= PATIENCE && self.verifying.is_empty();
+                if has_left || (is_stuck && pivot_below(headers.best_number()) != Some(pivot.number)) {
+                    self.peers.forget_requests();
+                    self.claims = DifficultyClaims::default();
+                    self.stage = SnapStage::Headers;
+                    self.advanced = now;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Begins the download as soon as the header chain has reached the best claim.
+    fn choose_pivot(&mut self, now: Instant) {
+        let status = self.progress.status(&self.chain);
+        let best = self.chain.headers().best_number();
+        let is_busy = !self.verifying.is_empty() || self.is_verifying_blocks || self.retry_at.is_some();
+        if is_busy || status.load.peers == 0 || best < status.load.claimed || best == 0 {
+            self.advanced = now;
+            return;
+        }
+        let Some(pivot) = pivot_below(best).filter(|number| self.chain.can_take_over(*number)) else {
+            return self.end();
+        };
+        if self.peers.is_empty() {
+            if now.duration_since(self.advanced) >= PATIENCE {
+                // The state is not to be had.
+                self.end();
+            }
+            return;
+        }
+        let Some(pivot) = self.chain.state_pivot(pivot) else { return };
+        match self.chain.begin_state_download(pivot) {
+            Ok(download) => {
+                self.stage = SnapStage::State(Arc::new(download));
+                self.advanced = now;
+            }
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    /// Asks for missing chunks and blocks, or has the state taken over.
+    fn plan(&mut self) {
+        let SnapStage::State(download) = &self.stage else { return };
+        if self.retry_at.is_some() {
+            return;
+        }
+        let (download, now) = (Arc::clone(download), Instant::now());
+        let is_idle = self.verifying.is_empty() && !self.is_verifying_blocks;
+        if is_idle && download.is_complete() {
+            return self.take_over(download);
+        }
+        let pivot = download.pivot();
+        if !self.is_verifying_blocks
+            && !self.peers.awaits_blocks()
+            && let Some((number, _)) = download.next_block()
+            && let Some(key) = self.peers.for_blocks(number + 1, now)
+        {
+            self.peers.request(key, SnapRequest::Blocks(number + 1), &pivot);
+        }
+        let mut busy = self.peers.requested();
+        busy.extend(&self.verifying);
+        for (key, room) in self.peers.with_room(now) {
+            let wanted = download.missing(room, |index| busy.contains(&index) || !self.peers.may_have(key, index));
+            for index in wanted {
+                if !self.peers.request(key, SnapRequest::Chunk(index), &pivot) {
+                    break;
+                }
+                busy.insert(index);
+            }
+        }
+    }
+
+    fn take_over(&mut self, download: Arc<StateDownload>) {
+        let pivot = download.pivot();
+        // The headers below the pivot are verified, so the chain has it unless it has just changed.
+        let Some(header) = self.chain.headers().at(pivot.number).filter(|header| header.hash == pivot.hash) else {
+            return;
+        };
+        self.works.take_over(&self.chain, &download, self.claims.agreed(header.difficulty));
+        self.stage = SnapStage::TakingOver(download);
+    }
+}

@@ -1,0 +1,136 @@
+//! Work of the state download that takes more than a millisecond. It never runs on the threads of the network.
+
+use super::peers::SnapRequest;
+use crate::peer::PeerKey;
+use crate::peer::events::PeerMessage;
+use rayon::ThreadPool;
+use rhizome_chain::{Chain, ChainError, PreparedBlock, STATE_CHUNK_BYTES, StateDownload, StateDownloadError};
+use rhizome_primitives::U256;
+use rhizome_wire::rsk::{EncodedBlock, RskMessage};
+use std::sync::Arc;
+use tokio::sync::mpsc::UnboundedSender;
+
+/// Threads for work, and the channel of the results.
+pub(super) struct SnapWorks {
+    pub(super) threads: ThreadPool,
+    pub(super) results: UnboundedSender<SnapWork>,
+}
+
+/// Result of work outside of the task.
+pub(super) enum SnapWork {
+    /// The download of the last run.
+    Resumed(Result<Option<Arc<StateDownload>>, ChainError>),
+    /// An answer was verified and written, or was wrong.
+    Answer { key: PeerKey, request: SnapRequest, result: Result<AnswerContent, StateDownloadError> },
+    /// The state is that of the chain.
+    TakenOver(Result<(), ChainError>),
+}
+
+/// Content of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AnswerContent {
+    /// Nothing: the answer does not fit its request.
+    Wrong,
+    /// The chunk.
+    Chunk,
+    /// Blocks, and the total difficulty of the pivot that follows from the stated ones.
+    Blocks { difficulty: U256 },
+}
+
+impl SnapWorks {
+    /// Continues the download that the last run left.
+    pub(super) fn resume(&self, chain: &Arc<Chain>) {
+        let (chain, results) = (Arc::clone(chain), self.results.clone());
+        self.threads.spawn(move || {
+            let resumed = chain.resume_state_download().and_then(|download| {
+                let finished = download.as_ref().map_or(Ok(()), StateDownload::finish_segments);
+                match finished {
+                    Ok(()) => Ok(download),
+                    Err(StateDownloadError::Chain(error)) => Err(error),
+                    // A damaged file: its chunks are missing again.
+                    Err(_) => Ok(download),
+                }
+            });
+            // Fails only while the network stops.
+            let _ = results.send(SnapWork::Resumed(resumed.map(|download| download.map(Arc::new))));
+        });
+    }
+
+    /// Verifies an answer and writes it.
+    pub(super) fn take_answer(
+        &self,
+        chain: &Arc<Chain>,
+        download: &Arc<StateDownload>,
+        key: PeerKey,
+        request: SnapRequest,
+        message: PeerMessage,
+    ) {
+        let (chain, download, results) = (Arc::clone(chain), Arc::clone(download), self.results.clone());
+        self.threads.spawn(move || {
+            let result = match request {
+                SnapRequest::Chunk(index) => add_chunk(&download, index, message.payload()),
+                SnapRequest::Blocks(_) => add_blocks(&chain, &download, message.payload()),
+            };
+            drop(message);
+            let _ = results.send(SnapWork::Answer { key, request, result });
+        });
+    }
+
+    /// Makes a complete download the state of the chain.
+    pub(super) fn take_over(&self, chain: &Arc<Chain>, download: &Arc<StateDownload>, difficulty: U256) {
+        let (chain, download, results) = (Arc::clone(chain), Arc::clone(download), self.results.clone());
+        self.threads.spawn(move || {
+            let _ = results.send(SnapWork::TakenOver(chain.take_over_state(&download, difficulty)));
+        });
+    }
+}
+
+fn add_chunk(download: &StateDownload, index: u64, payload: &[u8]) -> Result<AnswerContent, StateDownloadError> {
+    let Ok(RskMessage::StateChunkResponse { chunk, number, from, is_complete, .. }) = RskMessage::decode(payload)
+    else {
+        return Ok(AnswerContent::Wrong);
+    };
+    if (number, from) != (download.pivot().number, index.saturating_mul(STATE_CHUNK_BYTES)) {
+        return Ok(AnswerContent::Wrong);
+    }
+    match download.add_chunk(index, chunk, is_complete) {
+        Ok(()) => Ok(AnswerContent::Chunk),
+        Err(error @ StateDownloadError::Chain(_)) => Err(error),
+        Err(_) => Ok(AnswerContent::Wrong),
+    }
+}
+
+/// Adds the blocks that follow from the header chain. Others are ignored.
+fn add_blocks(chain: &Chain, download: &StateDownload, payload: &[u8]) -> Result<AnswerContent, StateDownloadError> {
+    let Ok(RskMessage::SnapBlocksResponse { blocks, .. }) = RskMessage::decode(payload) else {
+        return Ok(AnswerContent::Wrong);
+    };
+    let Ok(weighed) = blocks.blocks().collect::<Result<Vec<_>, _>>() else { return Ok(AnswerContent::Wrong) };
+    let (mut next, mut prepared) = (download.next_block(), Vec::new());
+    let mut difficulty = None;
+    for (block, stated) in weighed.iter().rev() {
+        let Some(block) = expected(chain, block, next) else { break };
+        difficulty = difficulty.or(Some(*stated));
+        next = block.block().header.parent().zip(next).map(|(parent, (number, _))| (number.saturating_sub(1), parent));
+        prepared.push(block);
+    }
+    let above = download.difficulty_of_blocks();
+    let added = download.add_blocks(&prepared)?;
+    Ok(match difficulty {
+        Some(difficulty) if added > 0 => AnswerContent::Blocks { difficulty: difficulty.saturating_add(above) },
+        _ => AnswerContent::Wrong,
+    })
+}
+
+/// Decodes a block if it is the next one and its lists are those of its header.
+fn expected(
+    chain: &Chain,
+    block: &EncodedBlock<'_>,
+    next: Option<(u64, rhizome_primitives::B256)>,
+) -> Option<PreparedBlock> {
+    let header = block.header(chain.spec()).ok()?;
+    if next != Some((header.number, header.hash())) {
+        return None;
+    }
+    PreparedBlock::join(&header, block.transactions().encoding(), block.uncles().encoding(), chain.spec()).ok()
+}
