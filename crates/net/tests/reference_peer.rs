@@ -76,6 +76,10 @@ impl ServedChain {
         self.identifier(self.blocks.len() - 1)
     }
 
+    pub(crate) fn total_difficulty(&self) -> U256 {
+        self.total_difficulties[self.blocks.len() - 1]
+    }
+
     fn identifier(&self, at: usize) -> BlockIdentifier {
         BlockIdentifier { hash: self.blocks[at].hash(), number: at as u64 }
     }

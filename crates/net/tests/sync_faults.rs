@@ -3,9 +3,10 @@
 use crate::reference_peer::{Behaviour, ServedChain};
 use crate::support::wait_for;
 use crate::sync::{NOW, PATIENCE, SyncingNode, config, mined, open};
-use rhizome_chain::{Chain, ChainConfig};
-use rhizome_primitives::{ChainSpec, Header, U256};
+use rhizome_chain::{Chain, ChainConfig, Clock, HeaderRun};
+use rhizome_primitives::{B256, ChainSpec, Header, U256};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Difficulty that no honest peer claims.
@@ -96,6 +97,23 @@ fn headers_of_the_future_cost_the_claim_only() {
 }
 
 #[test]
+fn a_clock_that_is_ten_minutes_slow_is_named_and_ends_no_connection() {
+    let good = mined("a", 300);
+    let now = Arc::new(AtomicU64::new(good.blocks()[300].header.timestamp - 600));
+    let clock = Arc::clone(&now);
+    let node = SyncingNode::start(
+        Chain::open(ChainConfig { clock: Clock::new(move || clock.load(Ordering::Relaxed)), ..timed() }).unwrap(),
+    );
+    let peers = [2, 3].map(|fill| node.peer(fill, &good, Behaviour::default()));
+    let has_failure = || node.status().failure.is_some_and(|failure| failure.contains("clock"));
+    wait_for("the failure", PATIENCE, has_failure);
+    now.fetch_add(600, Ordering::Relaxed);
+    node.reaches(good.best());
+    wait_for("the end of the failure", PATIENCE, || node.status().failure.is_none());
+    assert!(peers.iter().all(|peer| !peer.is_closed()));
+}
+
+#[test]
 fn a_wrong_extension_is_punished() {
     let good = mined("a", 400);
     let node = SyncingNode::start(open("", None));
@@ -162,6 +180,39 @@ fn a_checkpoint_refuses_the_heavier_chain() {
     assert_eq!(node.chain.head().number(), 0);
     let _peer = node.peer(3, &a, Behaviour::default());
     node.reaches(a.best());
+}
+
+#[test]
+fn a_claim_below_the_minimum_of_the_network_is_not_followed() {
+    let (low, high) = (mined("a", 200), mined("b", 320));
+    let mut spec = ChainSpec::regtest();
+    spec.minimum_chain_difficulty = high.total_difficulty();
+    let node = SyncingNode::start(Chain::open(config("", spec, None)).unwrap());
+    let _behind = node.peer(2, &low, Behaviour::default());
+    wait_for("the peer", PATIENCE, || node.status().load.peers == 1);
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!((node.status().headers, node.chain.head().number()), (0, 0));
+    let _peer = node.peer(3, &high, Behaviour::default());
+    node.reaches(high.best());
+}
+
+#[test]
+fn below_a_checkpoint_some_proofs_of_work_are_checked() {
+    let good = mined("a", 400);
+    let mut headers: Vec<Header> = good.blocks().iter().skip(1).map(|block| block.header.clone()).collect();
+    let mut spec = ChainSpec::regtest();
+    spec.checkpoints.push((1_000, B256::ZERO));
+    // A chain without any work.
+    for at in 0..headers.len() {
+        headers[at].extra_data = vec![1, 2, 3].into();
+        if let Some(parent) = at.checked_sub(1) {
+            headers[at].parent_hash = headers[parent].hash().to_vec().into();
+        }
+        headers[at] = headers[at].clone();
+    }
+    let faults = (0..20).filter(|_| HeaderRun::verify(headers.clone(), &spec, NOW).is_err()).count();
+    // Each run of 400 passes with a probability of 0.2 %.
+    assert!(faults >= 15, "{faults}");
 }
 
 #[test]

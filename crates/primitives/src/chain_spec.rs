@@ -29,6 +29,8 @@ pub struct ChainSpec {
     pub genesis: GenesisSpec,
     /// Number and hash of blocks that the chain must have (docs/spec/p2p-additions.md, C.3).
     pub checkpoints: Vec<(u64, B256)>,
+    /// Sum of difficulties that the chain has at least; zero if unknown. A peer that claims less is itself behind (C.3).
+    pub minimum_chain_difficulty: U256,
     upgrade_heights: Vec<(Upgrade, Option<u64>)>,
     rule_heights: Vec<Option<u64>>,
     /// First block and active rules of each era, ascending, starting at 0.
@@ -147,6 +149,11 @@ impl ChainSpec {
     pub fn contradicted_checkpoint(&self, number: u64, hash: &B256) -> Option<B256> {
         let contradicts = |(at, expected): &&(u64, B256)| *at == number && expected != hash;
         self.checkpoints.iter().find(contradicts).map(|(_, expected)| *expected)
+    }
+
+    /// Whether there is a checkpoint at or above a height.
+    pub fn is_below_checkpoint(&self, number: u64) -> bool {
+        self.checkpoints.iter().any(|(at, _)| *at >= number)
     }
 
     /// Returns the first block of an upgrade; `None` means never. Its rules can have different heights.

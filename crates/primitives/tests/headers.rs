@@ -95,6 +95,19 @@ fn checkpoints_are_hashes_of_real_blocks() {
     }
 }
 
+/// The difficulty grows by at most a 400th from block to block, so the blocks up to one of difficulty d have 400 d in total.
+#[test]
+fn minimum_difficulties_are_those_of_real_headers() {
+    let cases = cases("blocks/headers_real.json");
+    for (network, spec) in [("main", ChainSpec::mainnet()), ("testnet", ChainSpec::testnet())] {
+        let highest =
+            cases.iter().filter(|case| text(case, "net") == network).max_by_key(|case| case["number"].as_u64());
+        let difficulty: U256 = text(&highest.unwrap()["fields"], "difficulty").parse().unwrap();
+        assert_eq!(spec.minimum_chain_difficulty, difficulty * U256::from(400), "{network}");
+    }
+    assert_eq!(ChainSpec::regtest().minimum_chain_difficulty, U256::ZERO);
+}
+
 #[test]
 fn golden_uncles_hashes() {
     let specs = Specs::load();

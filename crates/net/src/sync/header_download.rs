@@ -7,7 +7,7 @@ use super::task::SyncTask;
 use super::verify::{AnswerFault, AppendError, AppendedHeaders, append_headers};
 use crate::standing::ScoreEvent;
 use rhizome_chain::{HeaderFault, HeaderRun};
-use rhizome_primitives::B256;
+use rhizome_primitives::{B256, U256};
 use rhizome_wire::rsk::BlockIdentifier;
 use std::sync::Arc;
 use std::time::Instant;
@@ -36,10 +36,11 @@ impl SyncTask {
 
     fn begin_round(&mut self) {
         let (now, head) = (Instant::now(), self.chain.head());
+        let least =
+            head.record.total_difficulty.max(self.chain.spec().minimum_chain_difficulty.saturating_sub(U256::ONE));
         let claims = self.peers.all.iter().filter_map(|(key, peer)| Some((*key, *peer.current_claim(now)?)));
-        let mut better: Vec<_> = claims
-            .filter(|(_, claim)| claim.difficulty > head.record.total_difficulty && claim.best.number > 0)
-            .collect();
+        let mut better: Vec<_> =
+            claims.filter(|(_, claim)| claim.difficulty > least && claim.best.number > 0).collect();
         better.sort_by_key(|(_, claim)| std::cmp::Reverse(claim.difficulty));
         let tip = self.chain.headers().tip().filter(|tip| tip.difficulty > head.record.total_difficulty);
         let own = tip.map_or(head.number(), |tip| tip.header.number);
@@ -177,6 +178,9 @@ impl SyncTask {
     ) {
         match result {
             Ok(run) => {
+                if let Some(peer) = self.peers.get(key) {
+                    peer.is_ahead_of_clock = false;
+                }
                 if let Some(chunk) = self.round.as_mut().and_then(|round| round.chunk(&end)) {
                     chunk.state = ChunkState::Verified(key, run);
                 }
@@ -192,16 +196,32 @@ impl SyncTask {
     }
 
     fn punish_headers(&mut self, key: PeerKey, fault: &HeaderFault, end: &BlockIdentifier) {
-        if fault.is_in_the_future() {
-            // The clock of this node may be wrong.
-            self.demote(key);
-        } else {
-            self.report(key, ScoreEvent::InvalidHeader);
-        }
+        self.judge_headers(key, fault);
         if let Some(round) = &mut self.round {
             round.release(end, key);
         }
         self.end_round_of(key);
+    }
+
+    /// Punishes the peer of invalid headers. Headers of the future cost its claim only: the clock of this node may be wrong, and
+    /// it probably is if most peers send such headers.
+    fn judge_headers(&mut self, key: PeerKey, fault: &HeaderFault) {
+        if !fault.is_in_the_future() {
+            return self.report(key, ScoreEvent::InvalidHeader);
+        }
+        self.demote(key);
+        if let Some(peer) = self.peers.get(key) {
+            peer.is_ahead_of_clock = true;
+        }
+        let (ahead, all) = self.peers.ahead_of_clock();
+        if 2 * ahead > all {
+            if let Some(peer) = self.peers.get(key) {
+                peer.postpone();
+            }
+            let reason =
+                format!("{ahead} of {all} peers send headers of the future: is the clock of this machine right?");
+            self.progress.set_failure(Some(reason));
+        }
     }
 
     /// Adds the next chunk to the chain.
@@ -224,11 +244,7 @@ impl SyncTask {
             Ok(appended) => appended,
             Err(AppendError::Chain(error)) => return self.fail(error.to_string()),
             Err(AppendError::Fault(fault)) => {
-                if fault.is_in_the_future() {
-                    self.demote(key);
-                } else {
-                    self.report(key, ScoreEvent::InvalidHeader);
-                }
+                self.judge_headers(key, &fault);
                 if is_current {
                     self.round = None;
                 }

@@ -19,7 +19,7 @@ const REST: Duration = Duration::from_secs(30);
 /// Time for which the claim of a peer does not count after its chain turned out to be lighter.
 const DEMOTION: Duration = Duration::from_secs(600);
 
-/// The same if the peer claims another best block afterwards.
+/// The same if the peer claims another best block afterwards, or if the clock of this node may be wrong.
 const SECOND_CHANCE: Duration = Duration::from_secs(10);
 
 /// Nodes that are not asked for whole blocks any more, at most.
@@ -68,6 +68,8 @@ pub(super) struct SyncPeer {
     pub(super) requests: HashMap<u64, (SyncRequest, Instant)>,
     /// Whether whole blocks are asked for.
     pub(super) serves_blocks: bool,
+    /// Its last headers were later than the clock of this node allows.
+    pub(super) is_ahead_of_clock: bool,
     /// The last request would have exceeded the budget.
     is_over_budget: bool,
     heard: Instant,
@@ -83,6 +85,7 @@ impl SyncPeer {
             skeleton: Vec::new(),
             requests: HashMap::new(),
             serves_blocks: peer.shared.serves_snap,
+            is_ahead_of_clock: false,
             is_over_budget: false,
             heard: Instant::now(),
             demoted_until: None,
@@ -113,6 +116,11 @@ impl SyncPeer {
     /// Does not count the claim of the peer for a while.
     pub(super) fn demote(&mut self) {
         self.demoted_until = Some(Instant::now() + DEMOTION);
+    }
+
+    /// Does not count the claim for a short time: the clock of this node may be wrong.
+    pub(super) fn postpone(&mut self) {
+        self.demoted_until = Some(Instant::now() + SECOND_CHANCE);
     }
 
     /// Does not ask the peer for a while: it was silent.
@@ -173,6 +181,12 @@ impl SyncPeers {
             claimed: usable().filter_map(|peer| Some(peer.current_claim(now)?.best.number)).max().unwrap_or(0),
             ..SyncLoad::default()
         }
+    }
+
+    /// Returns the number of peers whose headers are later than the clock allows, and that of all peers with a claim.
+    pub(super) fn ahead_of_clock(&self) -> (usize, usize) {
+        let claiming = || self.all.values().filter(|peer| peer.claim.is_some());
+        (claiming().filter(|peer| peer.is_ahead_of_clock).count(), claiming().count())
     }
 
     pub(super) fn add(&mut self, peer: Arc<Peer>) {

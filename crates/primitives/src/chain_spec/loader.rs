@@ -7,7 +7,7 @@ use crate::genesis::{GenesisAccount, GenesisSpec};
 use crate::networks::Network;
 use crate::rules::Rule;
 use crate::upgrades::Upgrade;
-use alloy_primitives::{Address, B256};
+use alloy_primitives::{Address, B256, U256};
 use serde_json::Value;
 
 /// Loads a built-in network.
@@ -36,6 +36,7 @@ fn overlay(base: &mut Value, over: &Value) {
     if let Some(base) = base.as_object_mut() {
         base.remove("genesisBlock");
         base.remove("checkpoints");
+        base.remove("minimumChainDifficulty");
         if over.get("genesis").is_some_and(|genesis| genesis.get("alloc").is_some())
             && let Some(genesis) = base.get_mut("genesis").and_then(Value::as_object_mut)
         {
@@ -72,6 +73,7 @@ fn read(network: Network, value: &Value) -> Result<ChainSpec, SpecError> {
         "genesisBlock",
         "genesisFile",
         "checkpoints",
+        "minimumChainDifficulty",
     ])?;
     let name = match root.optional("name")? {
         Some(name) => name.text()?.to_owned(),
@@ -88,6 +90,9 @@ fn read(network: Network, value: &Value) -> Result<ChainSpec, SpecError> {
         constants: read_constants(&root.required("constants")?)?,
         genesis: read_genesis(&root.required("genesis")?, root.optional("genesisBlock")?)?,
         checkpoints: root.optional("checkpoints")?.map_or_else(|| Ok(Vec::new()), |field| read_checkpoints(&field))?,
+        minimum_chain_difficulty: root
+            .optional("minimumChainDifficulty")?
+            .map_or(Ok(U256::ZERO), |field| field.amount())?,
         eras: eras(&rule_heights),
         upgrade_heights,
         rule_heights,
