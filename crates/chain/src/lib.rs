@@ -41,6 +41,7 @@ pub use import::numbered_block::NumberedBlock;
 pub use import::orphan_blocks::{FutureBlocks, OrphanBlocks};
 pub use import::outcome::{BlockOrigin, ImportOutcome};
 pub use import::prepared_block::PreparedBlock;
+pub use import::priority::lower_priority;
 pub use mining::block_builder::skipped::WaitReasons;
 pub use mining::block_builder::{BuildError, PendingBlock};
 pub use mining::block_template_options::BlockTemplateOptions;

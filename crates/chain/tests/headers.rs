@@ -44,7 +44,7 @@ fn extend(chain: &Chain, blocks: &[Block]) -> Vec<Arc<ChainedHeader>> {
 
 fn import(chain: &Chain, blocks: &[Block]) -> Vec<&'static str> {
     let mut outcomes = Vec::new();
-    let blocks = blocks.iter().map(|block| ((), PreparedBlock::new(block.clone())));
+    let blocks = blocks.iter().map(|block| Some(((), PreparedBlock::new(block.clone()))));
     let on_block = |(), outcome: ImportOutcome| {
         outcomes.push(outcome.name());
         ControlFlow::Continue(())

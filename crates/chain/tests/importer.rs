@@ -131,7 +131,7 @@ fn mining_does_not_wait_behind_the_blocks_of_a_source() {
     let chain = open("miner");
     let source = Arc::clone(&chain);
     let feeding = std::thread::spawn(move || {
-        let blocks = blocks.into_iter().map(|block| ((), PreparedBlock::new(block)));
+        let blocks = blocks.into_iter().map(|block| Some(((), PreparedBlock::new(block))));
         source.import_from_peers(blocks, |(), _| ControlFlow::Continue(())).unwrap();
     });
     let mut times = Vec::new();

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 const SHORT: Duration = Duration::from_secs(5);
 
-fn node(fill: u8, name: &'static str) -> SyncingNode {
+pub(crate) fn node(fill: u8, name: &'static str) -> SyncingNode {
     SyncingNode::start_with(open(name, None), |options| NetworkOptions { key: key(fill), ..options })
 }
 
@@ -29,19 +29,19 @@ fn line(count: u8) -> Vec<SyncingNode> {
     nodes
 }
 
-fn join(node: &SyncingNode, fill: u8) -> ScriptedPeer {
+pub(crate) fn join(node: &SyncingNode, fill: u8) -> ScriptedPeer {
     let genesis = node.chain.main_hash(0).unwrap().unwrap();
     let address = node.network.listening().unwrap();
     ScriptedPeer::join_with(connect(address), &key(fill), node.network.id(), &[Capability::rsk()], genesis.as_slice())
 }
 
-fn send_block(peer: &mut ScriptedPeer, block: &Block) {
+pub(crate) fn send_block(peer: &mut ScriptedPeer, block: &Block) {
     let encoding = block.encode();
     peer.send(codes::RSK, &RskMessage::Block(EncodedBlock::split(&encoding).unwrap()).encode());
 }
 
 /// Waits for a message of rsk/62 other than STATUS.
-fn next(peer: &mut ScriptedPeer) -> Vec<u8> {
+pub(crate) fn next(peer: &mut ScriptedPeer) -> Vec<u8> {
     loop {
         let frame = peer.receive().unwrap();
         if frame.code == codes::RSK && !matches!(RskMessage::decode(frame.payload()), Ok(RskMessage::Status(_))) {
@@ -51,20 +51,24 @@ fn next(peer: &mut ScriptedPeer) -> Vec<u8> {
 }
 
 /// Blocks of another chain with the same genesis.
-fn mined(count: u64) -> Vec<Block> {
+pub(crate) fn mined(count: u64) -> Vec<Block> {
     let chain = open("x", None);
     (0..count).map(|_| chain.mine(NOW).unwrap().block.clone()).collect()
 }
 
 /// A transfer of the first development account.
 pub(crate) fn transfer(nonce: u64) -> Transaction {
+    transfer_with(Bytes::new(), nonce)
+}
+
+pub(crate) fn transfer_with(data: Bytes, nonce: u64) -> Transaction {
     let unsigned = UnsignedTransaction {
         nonce: U256::from(nonce),
         gas_price: U256::from(1_000_000_000_u64),
-        gas_limit: 21_000,
-        to: Some(Address::repeat_byte(7)),
+        gas_limit: 21_000 + 4 * data.len() as u64,
+        to: Some(Address::from_word(keccak256(nonce.to_be_bytes()))),
         value: U256::from(1),
-        data: Bytes::new(),
+        data,
     };
     Transaction::sign(unsigned, 33, &keccak256("cow")).unwrap()
 }

@@ -48,11 +48,11 @@ impl Chain {
         self.importer.import(prepared, BlockOrigin::Peer)
     }
 
-    /// Imports blocks that other nodes sent, in order. `on_block` gets each result with the note of the block and may end the
+    /// Imports blocks that other nodes sent, in order. `None`: no block has arrived yet. `on_block` gets each result with the note of the block and may end the
     /// import. Nothing is imported behind a block that is not. An error ends the import; the blocks before it stay imported.
     pub fn import_from_peers<N: Send + 'static>(
         &self,
-        blocks: impl Iterator<Item = (N, PreparedBlock)>,
+        blocks: impl Iterator<Item = Option<(N, PreparedBlock)>>,
         on_block: impl FnMut(N, ImportOutcome) -> ControlFlow<()>,
     ) -> Result<(), ImportError> {
         peer_blocks::import(&self.importer, blocks, on_block)

@@ -191,7 +191,7 @@ pub(crate) fn import_parsed<T: SourceItem>(
         count += 1;
         on_line(&line).map_break(|()| None)
     };
-    let fed = feed(importer, BlockOrigin::File, items, true, prepare, report);
+    let fed = feed(importer, BlockOrigin::File, items.map(Some), true, prepare, report);
     let fault = fed.unwrap_or_else(|error| Some(Some(ImportError::from(error).into())));
     fault.flatten().map_or(Ok(count), |fault| Err(BlockFileError { line: count + 1, fault }))
 }

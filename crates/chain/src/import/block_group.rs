@@ -11,6 +11,7 @@ use rhizome_storage::{NewNodes, NodeVersions};
 use rhizome_trie::{StateDelta, Trie};
 
 use crate::import::invalid_block::InvalidBlock;
+use crate::import::pace;
 use crate::import::rules::ImportFailure;
 use crate::import::steps::{ExecutedBlock, ImportSteps, VerifiedBlock};
 
@@ -34,6 +35,11 @@ impl GroupSize {
         self.blocks += 1;
         self.keys = self.keys.saturating_add(block.delta.writes.len());
         self.bytes = self.bytes.saturating_add(block.raw_bytes());
+    }
+
+    /// Returns the work for the blocks.
+    pub(crate) fn work(&self) -> usize {
+        pace::work(self.blocks, self.keys)
     }
 
     pub(crate) fn is_full(&self) -> bool {

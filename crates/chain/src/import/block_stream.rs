@@ -37,7 +37,7 @@ pub(crate) fn import(
         Err(error) => PreparedItem { note: Err(error), block: None },
     };
     let mut position = 0;
-    let failure = feed(importer, BlockOrigin::File, blocks, false, prepare, |note, report| {
+    let failure = feed(importer, BlockOrigin::File, blocks.map(Some), false, prepare, |note, report| {
         let (number, hash, result) = match (note, report) {
             (Err(error), _) => (None, None, Err(error)),
             (Ok((number, hash)), BlockReport::Done(Ok(outcome))) => (Some(number), Some(hash), Ok(outcome)),

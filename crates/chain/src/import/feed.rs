@@ -74,13 +74,13 @@ fn stopped() -> BlockReport {
     BlockReport::Done(Err(ChainError::ImporterStopped.into()))
 }
 
-/// Feeds the items of a source to the importer. `prepare` runs ahead on all cores. `on_report` gets each result in order, after
+/// Feeds the items of a source to the importer. `None` from a source: no item at the moment. `prepare` runs ahead on all cores. `on_report` gets each result in order, after
 /// the block is on disk, until it breaks: then the blocks under way are dropped. Blocks that are
 /// already written are reported, too. `stops_at_failure`: nothing is imported behind a block that is not.
 pub(crate) fn feed<T: SourceItem, N: Send + 'static, B>(
     importer: &Importer,
     origin: BlockOrigin,
-    items: impl Iterator<Item = T>,
+    items: impl Iterator<Item = Option<T>>,
     stops_at_failure: bool,
     prepare: impl Fn(T) -> PreparedItem<N> + Sync,
     mut on_report: impl FnMut(N, BlockReport) -> ControlFlow<B>,
@@ -97,8 +97,10 @@ pub(crate) fn feed<T: SourceItem, N: Send + 'static, B>(
         let mut broken = None;
         let mut bytes: usize = 0;
         for item in items {
-            bytes = bytes.saturating_add(item.bytes());
-            pending.push_back(spawn(item)?);
+            if let Some(item) = item {
+                bytes = bytes.saturating_add(item.bytes());
+                pending.push_back(spawn(item)?);
+            }
             while broken.is_none()
                 && let Some(done) = match pending.front() {
                     Some(front) if pending.len() >= BLOCKS_UNDER_WAY || bytes >= BYTES_UNDER_WAY => Some(front.wait()),

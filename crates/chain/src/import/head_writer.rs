@@ -79,7 +79,7 @@ impl HeadWriter {
         }
         let hash = prepared.hash;
         let report = match self.advance(state, prepared, origin) {
-            Ok(Progress::Executed(executed)) => return self.pass_on(state, hash, *executed, reporter, waiting),
+            Ok(Progress::Executed(executed)) => return self.pass_on(state, hash, *executed, reporter, origin, waiting),
             Ok(Progress::Done(report)) => report,
             Err(error) => BlockReport::Done(Err(error)),
         };
@@ -94,6 +94,7 @@ impl HeadWriter {
         hash: B256,
         executed: ExecutedBlock,
         reporter: BlockReporter,
+        origin: BlockOrigin,
         waiting: usize,
     ) {
         if waiting == 0 && self.pipeline.is_empty() {
@@ -104,6 +105,7 @@ impl HeadWriter {
             true => PipelineUse::Grouped,
             false => PipelineUse::Child,
         };
+        self.pipeline.set_prompt(origin == BlockOrigin::Peer);
         if let Err(error) = self.pipeline.push(state, executed, used, Some(reporter.clone())) {
             return reporter.report(BlockReport::Done(Err(error)));
         }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 use std::{iter, mem};
 
 use parking_lot::Mutex;
@@ -19,6 +20,8 @@ use rhizome_trie::Trie;
 use crate::error::{ChainError, ImportError};
 use crate::import::block_group::{self, GroupSize};
 use crate::import::import_state::ImportState;
+use crate::import::pace::{self, PipelinePace, PipelineThread};
+use crate::import::priority::lower_priority;
 use crate::import::report::BlockReporter;
 use crate::import::rules::ImportFailure;
 use crate::import::steps::{ExecutedBlock, ImportSteps, TrieUse, VerifiedBlock};
@@ -30,6 +33,11 @@ const WAITING_GROUPS: usize = 4;
 const MAX_GROUPS: usize = 2 * (1 + WAITING_GROUPS);
 /// Most blocks that are not written yet, besides those of the group that is being filled.
 pub(crate) const MAX_IN_FLIGHT: usize = 2 * block_group::MAX_BLOCKS;
+
+/// Time that blocks of peers in flight may still take. A mined or announced block waits for them.
+const MAX_WAIT: Duration = Duration::from_millis(24);
+/// Time that one group of them may take. The threads work on some groups at the same time.
+const MAX_GROUP_WAIT: Duration = Duration::from_millis(6);
 
 /// The executed blocks that are not written yet, and the threads that they pass through.
 pub(crate) struct ImportPipeline {
@@ -44,6 +52,10 @@ pub(crate) struct ImportPipeline {
     open: OpenGroup,
     /// Number of blocks in flight of each group that was passed on, oldest first.
     passed: VecDeque<usize>,
+    /// Work for the blocks in flight.
+    work: usize,
+    /// Whether the blocks in flight are bounded by the time that they still take.
+    is_prompt: bool,
 }
 
 /// Executed blocks that are passed on together.
@@ -68,6 +80,7 @@ pub(crate) enum PipelineUse {
 pub(crate) struct InFlightBlock {
     pub(crate) block: Arc<AncestorBlock>,
     changes: Arc<ChangeSet>,
+    work: usize,
     /// `None` for an ancestor that is executed for a later block.
     pub(crate) reporter: Option<BlockReporter>,
 }
@@ -89,12 +102,14 @@ struct PipelinedBlock {
 /// Blocks for the comparing thread.
 struct PassedGroup {
     blocks: Vec<PipelinedBlock>,
+    work: usize,
     is_side: bool,
 }
 
 /// Blocks for the writing thread.
 struct WritableGroup {
     verified: Vec<VerifiedBlock>,
+    work: usize,
     is_side: bool,
     /// Those of all blocks of the group.
     reporters: Vec<Option<BlockReporter>>,
@@ -116,6 +131,7 @@ struct PipelineState {
     trie: Mutex<Option<Trie>>,
     /// Number of nodes that the trie has made.
     made: AtomicUsize,
+    pace: PipelinePace,
     /// Set by a failure: nothing more is written until no block is in flight.
     is_broken: AtomicBool,
 }
@@ -126,12 +142,13 @@ impl PipelineState {
     }
 
     fn compare(&self, steps: &ImportSteps, group: PassedGroup) -> WritableGroup {
-        let PassedGroup { blocks, is_side } = group;
+        let PassedGroup { blocks, work, is_side } = group;
+        let start = Instant::now();
         let (blocks, reporters): (Vec<_>, Vec<_>) =
             blocks.into_iter().map(|block| (block.executed, block.reporter)).unzip();
         let mut slot = self.trie.lock();
         let Some(mut trie) = slot.take().filter(|_| !self.is_broken()) else {
-            return WritableGroup { verified: Vec::new(), is_side, reporters, fate: BlockFate::Dropped };
+            return WritableGroup { verified: Vec::new(), work, is_side, reporters, fate: BlockFate::Dropped };
         };
         let (verified, failure) = compare_blocks(steps, blocks, is_side, &mut trie);
         let fate = match failure {
@@ -142,12 +159,14 @@ impl PipelineState {
             }
             Some(failure) => BlockFate::Failed(Box::new(failure)),
         };
-        WritableGroup { verified, is_side, reporters, fate }
+        self.pace.record(PipelineThread::Compare, work, start.elapsed());
+        WritableGroup { verified, work, is_side, reporters, fate }
     }
 
     /// Writes the valid blocks of a group. Returns the fate of each block of the group.
     fn write(&self, steps: &ImportSteps, group: WritableGroup) -> Vec<BlockFate> {
-        let WritableGroup { mut verified, is_side, reporters, mut fate } = group;
+        let WritableGroup { mut verified, work, is_side, reporters, mut fate } = group;
+        let start = Instant::now();
         let mut fates = Vec::with_capacity(reporters.len());
         let is_cancelled = reporters.iter().flatten().any(BlockReporter::is_cancelled);
         if is_cancelled || self.is_broken() {
@@ -159,7 +178,10 @@ impl PipelineState {
             false => steps.write_children(verified),
         };
         match written {
-            Ok(()) => fates.extend(iter::repeat_with(|| BlockFate::Written).take(count)),
+            Ok(()) => {
+                self.pace.record(PipelineThread::Write, work, start.elapsed());
+                fates.extend(iter::repeat_with(|| BlockFate::Written).take(count));
+            }
             Err(error) => fate = BlockFate::Failed(Box::new(error.into())),
         }
         if fates.len() < reporters.len() {
@@ -203,6 +225,7 @@ impl PipelineStages {
         let shared = Arc::new(PipelineState::default());
         let (of_writing, writing_steps) = (Arc::clone(&shared), Arc::clone(steps));
         let write = move || {
+            lower_priority();
             to_write.into_iter().all(|group| {
                 let fates = of_writing.write(&writing_steps, group);
                 fates.into_iter().all(|fate| written.send(fate).is_ok())
@@ -210,6 +233,7 @@ impl PipelineStages {
         };
         let (of_comparing, comparing_steps) = (Arc::clone(&shared), Arc::clone(steps));
         let compare = move || {
+            lower_priority();
             to_compare.into_iter().all(|group| compared.send(of_comparing.compare(&comparing_steps, group)).is_ok());
         };
         let writing = thread::Builder::new().name("import-write".into()).spawn(write)?;
@@ -238,7 +262,19 @@ impl ImportPipeline {
             unwritten: Arc::default(),
             open: OpenGroup::default(),
             passed: VecDeque::new(),
+            work: 0,
+            is_prompt: false,
         }
+    }
+
+    /// Bounds the blocks in flight by the time that they still take, or lets groups be as large as their memory allows.
+    pub(crate) fn set_prompt(&mut self, is_prompt: bool) {
+        self.is_prompt = is_prompt;
+    }
+
+    /// Returns the time that work takes.
+    fn time(&self, work: usize) -> Duration {
+        self.stages.as_ref().map_or(Duration::ZERO, |stages| stages.shared.pace.time(work))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -257,7 +293,8 @@ impl ImportPipeline {
 
     /// Whether the next block has to wait until a block is written.
     pub(crate) fn is_full(&self) -> bool {
-        self.passed.len() >= MAX_GROUPS || self.in_flight.len() >= MAX_IN_FLIGHT + self.open.size.blocks
+        let is_late = self.is_prompt && self.in_flight.len() > 1 && self.time(self.work) >= MAX_WAIT;
+        is_late || self.passed.len() >= MAX_GROUPS || self.in_flight.len() >= MAX_IN_FLIGHT + self.open.size.blocks
     }
 
     /// Whether the memory for trie nodes is used up.
@@ -288,14 +325,17 @@ impl ImportPipeline {
         Arc::make_mut(&mut self.unwritten).push(Arc::clone(&executed.delta));
         let block = self.steps.archive.push_unwritten(executed.as_ancestor());
         let changes = Arc::clone(&executed.changes);
-        self.in_flight.push_back(InFlightBlock { block, changes, reporter: reporter.clone() });
+        let work = pace::work(1, executed.delta.writes.len());
+        self.work += work;
+        self.in_flight.push_back(InFlightBlock { block, changes, work, reporter: reporter.clone() });
         let is_groupable = block_group::is_groupable(&self.steps, &executed);
         if !is_groupable || used == PipelineUse::Side {
             self.pass_waiting();
         }
         self.open.size.add(&executed);
         self.open.blocks.push(PipelinedBlock { executed, reporter });
-        if used != PipelineUse::Grouped || !is_groupable || self.open.size.is_full() {
+        let is_late = self.is_prompt && self.time(self.open.size.work()) >= MAX_GROUP_WAIT;
+        if used != PipelineUse::Grouped || !is_groupable || self.open.size.is_full() || is_late {
             self.pass_group(used == PipelineUse::Side);
         }
         Ok(())
@@ -314,7 +354,7 @@ impl ImportPipeline {
         self.passed.push_back(size.blocks);
         if let Some(groups) = self.stages.as_ref().and_then(|stages| stages.groups.as_ref()) {
             // A thread that panicked is noticed when the fate of a block is missing.
-            drop(groups.send(PassedGroup { blocks, is_side }));
+            drop(groups.send(PassedGroup { blocks, work: size.work(), is_side }));
         }
     }
 
@@ -325,6 +365,7 @@ impl ImportPipeline {
             self.pass_waiting();
         }
         let oldest = self.in_flight.pop_front()?;
+        self.work = self.work.saturating_sub(oldest.work);
         if let Some(blocks) = self.passed.front_mut() {
             *blocks = blocks.saturating_sub(1);
             if *blocks == 0 {

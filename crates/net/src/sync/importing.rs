@@ -1,17 +1,20 @@
 //! The thread that feeds downloaded blocks to the importer, in order.
 
 use super::task::SyncWork;
-use super::work_threads::lower_priority;
-use rhizome_chain::{Chain, ImportOutcome, PreparedBlock};
+use rhizome_chain::{Chain, ImportOutcome, PreparedBlock, lower_priority};
 use rhizome_wire::rsk::BlockIdentifier;
+use std::cell::Cell;
 use std::iter;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 
+/// Time between two looks for results while no block arrives.
+const REPORT_TIME: Duration = Duration::from_millis(2);
 /// Generation of blocks after the network was stopped.
 const STOPPED: u64 = u64::MAX;
 
@@ -72,24 +75,45 @@ fn import(chain: &Chain, blocks: &Receiver<DownloadedBlock>, reports: &Unbounded
     // The threads that prepare the blocks inherit it.
     lower_priority();
     let mut broken = None;
-    while let Ok(first) = blocks.recv() {
+    let next = Cell::new(None);
+    while let Some(first) = next.take().or_else(|| blocks.recv().ok()) {
         let generation = first.generation;
-        let is_current = |block: &DownloadedBlock| {
-            block.generation == current.load(Ordering::Acquire) && broken != Some(block.generation)
+        let is_current = || generation == current.load(Ordering::Acquire);
+        if !is_current() || broken == Some(generation) {
+            continue;
+        }
+        let under_way = Cell::new(0_usize);
+        let feed = |block: DownloadedBlock| {
+            under_way.set(under_way.get() + 1);
+            Some((block.identifier, *block.block))
         };
-        let waiting = iter::once(first).chain(iter::from_fn(|| blocks.try_recv().ok()));
-        let items = waiting.filter(is_current).map(|block| (block.identifier, *block.block));
+        // Ends at a block of another generation, and when no block is under way: the importer has written all.
+        let later = iter::from_fn(|| {
+            if !is_current() {
+                return None;
+            }
+            match blocks.recv_timeout(REPORT_TIME) {
+                Ok(block) if block.generation == generation => Some(feed(block)),
+                Ok(block) => {
+                    next.set(Some(block));
+                    None
+                }
+                Err(RecvTimeoutError::Timeout) if under_way.get() > 0 => Some(None),
+                Err(_) => None,
+            }
+        });
+        let items = iter::once(feed(first)).chain(later);
         let mut failed = None;
         let result = chain.import_from_peers(items, |block, outcome| {
+            under_way.set(under_way.get().saturating_sub(1));
             let is_stored = !matches!(outcome, ImportOutcome::NoParent | ImportOutcome::Invalid(_));
             // Fails only together with the write of the next block.
             let _ = if is_stored { chain.headers().advance(block.number) } else { Ok(()) };
             let _ = reports.send(SyncWork::Imported { generation, block, outcome });
-            if is_stored {
-                return ControlFlow::Continue(());
+            if !is_stored {
+                failed = Some(generation);
             }
-            failed = Some(generation);
-            ControlFlow::Break(())
+            if is_stored && is_current() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         if let Err(error) = result {
             failed = Some(generation);
