@@ -110,7 +110,7 @@ fn add_headers(chain: &Chain, blocks: &[Block]) {
 }
 
 fn import(chain: &Chain, blocks: &[Block]) {
-    let blocks = blocks.iter().map(|block| ((), PreparedBlock::new(block.clone())));
+    let blocks = blocks.iter().map(|block| Some(((), PreparedBlock::new(block.clone()))));
     let on_block = |(), outcome: ImportOutcome| {
         assert_eq!(outcome.name(), "IMPORTED_BEST");
         ControlFlow::Continue(())

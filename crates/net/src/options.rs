@@ -150,7 +150,7 @@ impl Default for Limits {
             ping_after: Duration::from_secs(15),
             silence: Duration::from_secs(75),
             send_time: Duration::from_secs(30),
-            outbox_bytes: 16 << 20,
+            outbox_bytes: 7 << 20,
             outbox_messages: 8_192,
             inbox_bytes: 4 << 20,
             inbox_messages: 256,

@@ -34,6 +34,8 @@ pub(crate) async fn serve(shared: Arc<NetworkState>, chain: Arc<Chain>, mut even
 
 async fn answer(server: Arc<ChainServer>, peer: Arc<Peer>, message: PeerMessage) {
     let kind = message.kind;
+    // A peer that does not read gets no further answer: it occupies the memory of one.
+    peer.outbox.drained().await;
     let serving = Arc::clone(&server);
     let Some(result) = compute(&peer, move || answer_to(&serving, &message)).await else { return };
     match result {

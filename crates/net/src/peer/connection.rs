@@ -238,6 +238,7 @@ async fn write(shared: &NetworkState, peer: &Peer, writer: &mut FrameWriter) -> 
             let message = peer.outbox.pop().await;
             let deadline = message.queued + options.limits.send_time;
             put(peer, writer, message.code, &message.payload)?;
+            drop(message);
             // Short messages that wait travel in the same write.
             while writer.unwritten() < 16_384 {
                 let Some(message) = peer.outbox.try_pop() else { break };

@@ -5,6 +5,9 @@ use std::collections::VecDeque;
 use std::time::Instant;
 use tokio::sync::Notify;
 
+/// Bytes of waiting messages below which answers to requests are computed.
+const DRAINED_BYTES: usize = 256 << 10;
+
 /// The message was not queued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
@@ -63,6 +66,17 @@ impl Outbox {
                 Ok(()) => return Ok(()),
                 Err((SendError::Full, refused)) => payload = refused,
                 Err((error, _)) => return Err(error),
+            }
+            emptied.await;
+        }
+    }
+
+    /// Waits until few bytes wait: an answer that is computed later need not be held by its task.
+    pub(crate) async fn drained(&self) {
+        loop {
+            let emptied = self.emptied.notified();
+            if self.waiting().0 < DRAINED_BYTES {
+                return;
             }
             emptied.await;
         }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 /// Maximum number of blocks ahead of the importer (docs/spec/p2p-additions.md, C.4).
 const MAX_BLOCKS: usize = 2_048;
-/// Encoded size of these blocks, in bytes, above which only the next ones are asked for. Decoded ones take up to five times as much.
-const MAX_BYTES: usize = 24 << 20;
+/// Encoded size of these blocks, in bytes, those asked for included, above which only the next ones are asked for. Decoded ones take up to five times as much.
+const MAX_BYTES: usize = 16 << 20;
 /// Blocks that are asked for above the size, if the importer has fewer to do: the others wait for them.
 const NEXT_BLOCKS: u64 = 64;
 
@@ -20,7 +20,12 @@ pub(super) struct BodyWindow {
     missing: BTreeSet<u64>,
     /// Blocks that the importer has not reported.
     importing: VecDeque<ImportingBlock>,
+    /// Number of blocks that wait for an earlier one.
+    ready: usize,
+    /// Size of the ready and importing blocks.
     bytes: usize,
+    /// Average size of the last blocks.
+    average: usize,
 }
 
 /// Numbers of blocks ahead of the head.
@@ -76,13 +81,19 @@ impl BodyWindow {
     /// Returns missing blocks up to a height that a peer has not refused, lowest first.
     pub(super) fn missing(&self, key: PeerKey, up_to: u64) -> impl Iterator<Item = BlockIdentifier> + '_ {
         let first = self.blocks.front().map_or(0, |first| first.header.header.number);
-        let up_to = match self.bytes >= MAX_BYTES {
+        let up_to = match self.expected_bytes() >= MAX_BYTES {
             true if self.importing.len() as u64 >= NEXT_BLOCKS => 0,
             true => up_to.min(first + NEXT_BLOCKS),
             false => up_to,
         };
         let blocks = self.missing.range(..=up_to).filter_map(|&number| self.block(number));
         blocks.filter(move |block| !block.refused.contains(&key)).map(WindowBlock::identifier)
+    }
+
+    /// Returns the size of the blocks, with an estimate for requested blocks.
+    fn expected_bytes(&self) -> usize {
+        let requested = self.blocks.len().saturating_sub(self.missing.len() + self.ready);
+        self.bytes.saturating_add(requested.saturating_mul(self.average))
     }
 
     /// Notes that a peer was asked for blocks.
@@ -127,7 +138,9 @@ impl BodyWindow {
         let Some(block) = self.block_mut(identifier) else { return };
         if !matches!(block.state, BodyState::Ready(_)) {
             block.state = BodyState::Ready(prepared);
+            self.ready += 1;
             self.bytes += size;
+            self.average = (7 * self.average + size) / 8;
             self.missing.remove(&identifier.number);
         }
     }
@@ -136,6 +149,7 @@ impl BodyWindow {
     pub(super) fn take_ready(&mut self) -> Option<(BlockIdentifier, Box<PreparedBlock>)> {
         let is_ready = self.blocks.front().is_some_and(|block| matches!(block.state, BodyState::Ready(_)));
         let block = if is_ready { self.blocks.pop_front()? } else { return None };
+        self.ready -= 1;
         let identifier = block.identifier();
         let BodyState::Ready(prepared) = block.state else { return None };
         self.importing.push_back(ImportingBlock { number: identifier.number, size: prepared.size() });
@@ -163,11 +177,10 @@ impl BodyWindow {
 
     /// Returns the numbers of blocks by their state.
     pub(super) fn lengths(&self) -> WindowLengths {
-        let ready = self.blocks.iter().filter(|block| matches!(block.state, BodyState::Ready(_))).count();
         WindowLengths {
             missing: self.missing.len(),
-            requested: self.blocks.len().saturating_sub(self.missing.len() + ready),
-            ready,
+            requested: self.blocks.len().saturating_sub(self.missing.len() + self.ready),
+            ready: self.ready,
             importing: self.importing.len(),
         }
     }
