@@ -1,6 +1,16 @@
 // The checks of npm run live. Each measures this node beside a reference node, then two reference nodes at the same task.
 import { LiveNode, until, withNodes } from './nodes.mjs'
 
+/** Blocks a second that a synchronization reaches at least, and milliseconds that anything else takes at most. */
+const bars = {
+  sync: 16.7,
+  snap: 650,
+  serve: 15.3,
+  reorg: 5000,
+  blockIn: 50,
+  blockOut: 150,
+  transaction: 100,
+}
 const syncLimitMs = 900_000
 const relayLimitMs = 20_000
 /** Longest silence of a synchronizing node without a message. */
@@ -35,6 +45,7 @@ async function syncFrom(program, blocks, settings, name) {
       `${blocks} blocks in ${inSeconds(own)}, ${rate(blocks, own)}`,
       `${inSeconds(theirs)}, ${rate(blocks, theirs)}`,
     )
+    atLeast(name, (blocks * 1000) / own.ms, bars[name])
   })
 }
 
@@ -53,6 +64,7 @@ async function serve({ program, blocks }) {
       `${blocks} blocks in ${inSeconds(own)}, ${rate(blocks, own)}`,
       `${inSeconds(theirs)}, ${rate(blocks, theirs)}`,
     )
+    atLeast('serve', (blocks * 1000) / own.ms, bars.serve)
     if (own.silenceMs > silenceMs) fail('serve', `a silence of ${inSeconds({ ms: own.silenceMs })}`)
   })
 }
@@ -86,9 +98,16 @@ async function relay({ program, rounds }) {
     const theirs = await relayTimes(reference, other, rounds)
     const toUs = await relayTimes(reference, own, rounds)
     const fromUs = await relayTimes(own, reference, rounds)
-    for (const kind of ['block', 'transaction']) {
-      report(`relay of a ${kind} to this node`, `median ${inMs(toUs[kind])}`, `median ${inMs(theirs[kind])}`)
-      report(`relay of a ${kind} from this node`, `median ${inMs(fromUs[kind])}`, `median ${inMs(theirs[kind])}`)
+    const times = [
+      ['block', 'to', toUs, bars.blockIn],
+      ['block', 'from', fromUs, bars.blockOut],
+      ['transaction', 'to', toUs, bars.transaction],
+      ['transaction', 'from', fromUs, bars.transaction],
+    ]
+    for (const [kind, direction, own, bar] of times) {
+      const name = `relay of a ${kind} ${direction} this node`
+      report(name, `median ${inMs(own[kind])}`, `median ${inMs(theirs[kind])}`)
+      atMost(name, own[kind], bar)
     }
   })
 }
@@ -128,11 +147,20 @@ async function reorganise({ program }) {
       `${branches[1]} blocks over ${branches[0]} in ${inSeconds({ ms })}`,
       'see sync: a partition needs a restart',
     )
+    atMost('reorg', ms, bars.reorg)
   })
 }
 
 function report(name, own, reference) {
   process.stdout.write(`${name}: ${own} (reference: ${reference})\n`)
+}
+
+function atMost(name, ms, bar) {
+  if (ms > bar) fail(name, `${inMs(ms)}, at most ${inMs(bar)} wanted`)
+}
+
+function atLeast(name, blocksPerSecond, bar) {
+  if (blocksPerSecond < bar) fail(name, `${blocksPerSecond.toFixed(1)} blocks/s, at least ${bar} wanted`)
 }
 
 function fail(name, text) {
