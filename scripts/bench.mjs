@@ -38,6 +38,7 @@ const own = {
   boundary: '../bench/boundary/boundary.mjs',
   import: '../bench/import/import.mjs',
   'bridge-import': '../bench/import/bridge.mjs',
+  sync: '../bench/sync/sync.mjs',
   core: '../bench/core/core.mjs',
   growth: '../bench/growth/growth.mjs',
   soak: '../bench/soak/soak.mjs',
