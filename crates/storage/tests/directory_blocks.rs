@@ -11,7 +11,7 @@ use crate::{TestBlock, identity, small};
 fn write_chain(dir: &Path) -> [TestBlock; 2] {
     let blocks = [TestBlock::new(1, "a"), TestBlock::new(2, "a").with_flat(b"key", Some(b"value"))];
     let store = Store::open(dir, &identity(), &small()).unwrap();
-    blocks.iter().for_each(|block| drop(block.write_best(&store)));
+    blocks.iter().for_each(|block| _ = block.write_best(&store));
     TestBlock::new(2, "b").write_beside(&store);
     TestBlock::new(3, "b").write_beside(&store);
     blocks
