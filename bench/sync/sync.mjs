@@ -93,7 +93,6 @@ async function mineMeanwhile(spec, folder, sources) {
 class SyncNode {
   #child
   #url
-  #connection
 
   static async start(spec, data) {
     const node = new SyncNode()
@@ -113,8 +112,6 @@ class SyncNode {
     ]
     node.#child = launch(process.execPath, [thisProgram, ...flags])
     node.#url = JSON.parse(await firstLine(node.#child)).url
-    node.#connection = new Connection(node.#url)
-    await node.#connection.opened
     return node
   }
 
@@ -122,10 +119,19 @@ class SyncNode {
     return this.#child.pid
   }
 
+  /** Asks over a separate connection: the node closes idle ones. */
   async ask(method, ...params) {
-    const answer = JSON.parse(await this.#connection.post(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })))
+    const connection = await this.#connect()
+    const answer = JSON.parse(await connection.post(request(method, params)))
+    connection.end()
     if (answer.error !== undefined) throw new Error(`${method}: ${answer.error.message}`)
     return answer.result
+  }
+
+  async #connect() {
+    const connection = new Connection(this.#url)
+    await connection.opened
+    return connection
   }
 
   async dial(sources) {
@@ -133,10 +139,9 @@ class SyncNode {
   }
 
   async reaches(source) {
-    const connection = new Connection(this.#url)
-    await connection.opened
+    const connection = await this.#connect()
     const head = await source.ask('eth_blockNumber')
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] })
+    const body = request('eth_blockNumber', [])
     const end = performance.now() + limitMs
     while (JSON.parse(await connection.post(body)).result !== head) {
       if (performance.now() > end) throw new Error(`no synchronization within ${limitMs / 1000} s`)
@@ -149,24 +154,30 @@ class SyncNode {
   async balances(end) {
     let hasEnded = false
     const ended = end.finally(() => (hasEnded = true))
+    const connection = await this.#connect()
+    const body = request('eth_getBalance', [sender, 'latest'])
     const times = []
     while (!hasEnded) {
       const began = performance.now()
-      await this.ask('eth_getBalance', sender, 'latest')
+      await connection.post(body)
       times.push(performance.now() - began)
       await sleep(pausesMs.balance)
     }
+    connection.end()
     await ended
     return times
   }
 
   async stop() {
-    this.#connection?.end()
     if (this.#child.exitCode !== null) return
     const ended = new Promise((resolve) => this.#child.once('close', resolve))
     this.#child.kill('SIGTERM')
     await ended
   }
+}
+
+function request(method, params) {
+  return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
 }
 
 function quantile(values, share) {
