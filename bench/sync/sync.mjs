@@ -60,7 +60,8 @@ async function follow(spec, folder, sources) {
     await node.dial(sources)
     let ms
     const times = await node.balances(node.reaches(sources[0]).then(() => (ms = performance.now() - began)))
-    return { ms, idle, busy: { p99: quantile(times, 0.99), peakKib: meter.sample().peakKib } }
+    meter.sample()
+    return { ms, idle, busy: { p99: quantile(times, 0.99), peakKib: meter.peakKib } }
   } finally {
     meter.stop()
     await node.stop()
