@@ -229,7 +229,7 @@ fn a_download_continues_after_a_restart_with_what_is_missing() {
             path.extension().is_some_and(|extension| extension == "chunks").then_some(path)
         }) {
             let mut content = fs::read(&log).unwrap();
-            content.extend_from_slice(&content[..20_000].to_vec());
+            content.extend_from_within(..20_000);
             fs::write(&log, content).unwrap();
         }
         if missing.is_empty() {

@@ -45,7 +45,7 @@ impl ChunkServer {
         let built = |from| self.chain.state_snapshot(number).unwrap()?.chunk(from).unwrap();
         let right = built(from)?;
         let (mut chunk, mut number, mut from, mut is_complete) = (right.bytes, number, from, right.is_complete);
-        if self.is_lying && index % 3 == 0 {
+        if self.is_lying && index.is_multiple_of(3) {
             match index / 3 % FAULTS {
                 0 => {
                     let middle = chunk.len() / 2;

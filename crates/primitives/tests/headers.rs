@@ -1,7 +1,7 @@
 //! Headers of every version, constructed and real, and uncle lists.
 
 use crate::vectors::{Specs, bytes, cases, load, text};
-use rhizome_primitives::{ChainSpec, Header, hex, uncles_hash};
+use rhizome_primitives::{ChainSpec, Header, U256, hex, uncles_hash};
 use serde_json::Value;
 
 fn check(case: &Value, specs: &Specs) {

@@ -87,7 +87,7 @@ impl HeaderRun {
         }
         let random = RandomState::new();
         let is_checked = |number: u64, hash: &B256| {
-            !spec.is_below_checkpoint(number) || random.hash_one(hash) % CHECKED_BELOW_CHECKPOINT == 0
+            !spec.is_below_checkpoint(number) || random.hash_one(hash).is_multiple_of(CHECKED_BELOW_CHECKPOINT)
         };
         headers.par_iter().with_min_len(16).try_for_each(|(header, hash)| {
             let number = header.number;
