@@ -99,6 +99,7 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
     const opened = JSON.parse(native.openNode(await nodeConfig(config))) as OpenedNode
     const { genesis } = opened
     logKeptStates(opened, logger)
+    logUncomparedStates(opened, logger)
     if (network !== undefined) native.startNetwork(JSON.stringify(network))
     // Mined before serving: test suites read the time of the head first, and the genesis block is years old.
     if (config.tools && headCursor(native).number === 0) await native.evmMine(1, -1, 0, 0)
@@ -199,6 +200,14 @@ interface OpenedNode {
   /** Null: all. */
   readonly keptStates: number | null
   readonly oldestState: number
+  /** First block whose state root is compared. */
+  readonly stateComparedFrom: number
+}
+
+/** Reports that the headers of the next blocks have no state root that could be compared (before RSKIP-126). */
+function logUncomparedStates({ number, stateComparedFrom }: OpenedNode, logger: Logger): void {
+  if (number + 1 >= stateComparedFrom) return
+  logger.info({ stateComparedFrom }, `state not compared before block ${stateComparedFrom}`)
 }
 
 /** Reports states that `storage.history` asks for, but that were pruned before. */

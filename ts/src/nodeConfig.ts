@@ -32,6 +32,7 @@ export async function nodeConfig(config: Config): Promise<string> {
     hasSnapshots: config.storage.snapshots || config.p2p.snapServer,
     flushedKeys: config.storage.flushedKeys,
     groupedBlocks: config.storage.groupedBlocks,
+    isTrieInMemory: config.storage.trie === 'memory',
     oldStateRoots: config.oldStateRoots,
     checkpoints: config.p2p.checkpoints.map(checkpointOf),
     works: {

@@ -233,6 +233,35 @@ describe('import, export, info', () => {
     expect(readFileSync(exported, 'utf8')).toBe(readFileSync(file, 'utf8'))
   })
 
+  test('behavior: the first block whose state is compared is named once; known roots before it are compared', async () => {
+    const folder = scratchFolder()
+    const vector = (name: string): Buffer =>
+      gunzipSync(readFileSync(fileURLToPath(new URL(`../../tests/vectors/chains/${name}`, import.meta.url))))
+    const { spec } = JSON.parse(vector('testnet-rules.json.gz').toString()) as { spec: object }
+    const lines = vector('testnet-rules.blocks.txt.gz').toString().split('\n')
+    const specification = (name: string, content: object): string[] => {
+      const file = join(folder, `${name}.json`)
+      writeFileSync(file, JSON.stringify(content))
+      return ['--chain', file, '--data-dir', join(folder, name)]
+    }
+    const file = (count: number): string => {
+      const path = join(folder, `${count}.blocks`)
+      writeFileSync(path, `${lines.slice(0, count).join('\n')}\n`)
+      return path
+    }
+    const chain = specification('plain', spec)
+    const first = await runCommand(['import', file(56), ...chain])
+    expect([first.code, first.errors]).toEqual([0, 'state not compared before block 56\n'])
+    const second = await runCommand(['import', file(58), ...chain])
+    expect([second.code, second.errors]).toEqual([0, ''])
+    const wrong = specification('wrong', { ...spec, stateRoots: { 20: `0x${'00'.repeat(32)}` } })
+    const refused = await runCommand(['import', file(30), ...wrong])
+    expect(refused.code).toBe(1)
+    expect(refused.errors).toMatch(
+      /block 20 is invalid: state root 0x[0-9a-f]{64}, the specification of the chain states 0x0{64}/,
+    )
+  })
+
   test('error: reading without a chain', async () => {
     const folder = join(scratchFolder(), 'none')
     for (const command of [['info'], ['export', 'x', '--from', '0', '--to', '1']]) {

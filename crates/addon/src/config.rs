@@ -42,6 +42,7 @@ pub(crate) struct NodeConfig {
     has_snapshots: bool,
     flushed_keys: usize,
     grouped_blocks: usize,
+    is_trie_in_memory: bool,
     old_state_roots: OldRoots,
     /// Blocks that the chain must have besides those of the network.
     checkpoints: Vec<(u64, String)>,
@@ -275,6 +276,7 @@ impl NodeConfig {
         chain.snapshots = self.has_snapshots.then(SnapshotHeights::default);
         chain.flushed_keys = self.flushed_keys;
         chain.grouped_from = self.grouped_blocks;
+        chain.is_trie_in_memory = self.is_trie_in_memory;
         chain.old_state_roots = match self.old_state_roots {
             OldRoots::Unchecked => OldStateRoots::Unchecked,
             OldRoots::Rskip85 => OldStateRoots::SinceRskip85,

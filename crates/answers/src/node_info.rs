@@ -4,8 +4,9 @@ use crate::error::Answer;
 use crate::json::JsonWriter;
 use crate::node::Node;
 
-/// Network, chain id, genesis, head, best validated header, highest stored block, kept states (`keptStates` below the head by the settings, null for all)
-/// and size on disk (`diskBytesByKind`: blocks, receipts and indexes; state of the head; earlier states; all versions of trie nodes),
+/// Network, chain id, genesis, head, best validated header, highest stored block, kept states (`keptStates` below the head by the
+/// settings, null for all), first block whose state root is compared (`stateComparedFrom`) and size on disk (`diskBytesByKind`: blocks,
+/// receipts and indexes; state of the head; earlier states; all versions of trie nodes),
 /// as JSON.
 pub fn answer(node: &Node) -> Answer {
     let chain = node.chain();
@@ -32,6 +33,8 @@ pub fn answer(node: &Node) -> Answer {
         Some(kept) => json.key("keptStates").number(kept.cast_signed()),
         None => json.key("keptStates").null(),
     }
+    let compared_from = chain.config().old_state_roots.compared_from(chain.spec());
+    json.key("stateComparedFrom").number(i64::try_from(compared_from).unwrap_or(i64::MAX));
     json.key("oldestState").number(chain.oldest_state().cast_signed());
     let disk = chain.disk_bytes()?;
     json.key("diskBytes").number(disk.total().cast_signed());

@@ -70,7 +70,7 @@ impl Chain {
         let config = Arc::new(config);
         let archive = Arc::new(open_archive(&config)?);
         let record = archive.stored_head()?;
-        let state = ImportState::open(&record, &archive, config.cache_bytes)?;
+        let state = ImportState::open(&record, &archive, &config)?;
         let snapshot = Arc::new(TrieSnapshot::new(&archive, &record, state.trie()));
         let head = Head::new(Arc::clone(&record), archive.store.generation(), &archive, snapshot);
         let recent = recent_blocks(&archive, head.number())?;

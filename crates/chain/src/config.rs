@@ -69,6 +69,16 @@ impl OldStateRoots {
         };
         is_compared && !rules.is_active(Rule::Rskip126)
     }
+
+    /// Returns the first block whose state root is compared.
+    pub fn compared_from(self, spec: &ChainSpec) -> u64 {
+        let first = |rule| spec.height(rule).unwrap_or(u64::MAX);
+        match self {
+            Self::Unchecked => first(Rule::Rskip85).max(first(Rule::Rskip126)),
+            Self::SinceRskip85 => first(Rule::Rskip85),
+            Self::Checked => 0,
+        }
+    }
 }
 
 /// Blocks whose state has a trie: for proofs and simulations.
@@ -192,6 +202,8 @@ pub struct ChainConfig {
     /// Blocks that wait behind a block that is imported in a group, at least. Of the blocks of a group only the last one's state root
     /// is compared, unless it differs.
     pub grouped_from: usize,
+    /// Keeps all nodes of the head's trie in memory, and not only as many as `cache_bytes` allows.
+    pub is_trie_in_memory: bool,
     /// State roots before RSKIP-126 that are compared with the state. Each such block costs a walk through the whole state.
     pub old_state_roots: OldStateRoots,
     /// Settings of the transaction pool.
@@ -224,7 +236,7 @@ impl ChainConfig {
 
     /// Returns the number of nodes of the head's trie that are kept in memory.
     pub(crate) fn loaded_nodes(&self) -> usize {
-        self.cache_bytes / NODE_BYTES
+        if self.is_trie_in_memory { usize::MAX } else { self.cache_bytes / NODE_BYTES }
     }
 
     /// Returns the number of changed keys after which the trie is flushed.
@@ -251,6 +263,7 @@ impl ChainConfig {
             snapshots: None,
             flushed_keys: 32_768,
             grouped_from: 256,
+            is_trie_in_memory: false,
             old_state_roots: OldStateRoots::default(),
             pool: PoolOptions::default(),
             block_templates: BlockTemplateOptions::default(),

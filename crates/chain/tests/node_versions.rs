@@ -42,6 +42,7 @@ fn open(dir: &Path, flushed_keys: usize) -> Arc<Chain> {
     config.proven_blocks = ProvenBlocks::Last(KEPT);
     config.flushed_keys = flushed_keys;
     config.grouped_from = 1;
+    config.is_trie_in_memory = flushed_keys.is_multiple_of(2);
     Chain::open(config).unwrap()
 }
 

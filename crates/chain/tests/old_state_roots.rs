@@ -9,7 +9,7 @@ use std::sync::Arc;
 use flate2::read::GzDecoder;
 use rhizome_chain::{Chain, ChainConfig, ImportOutcome, InvalidBlock, OldStateRoots};
 use rhizome_pow::solve;
-use rhizome_primitives::{B256, Block, EMPTY_CODE_HASH, hex, keccak256, rlp};
+use rhizome_primitives::{B256, Block, ChainSpec, EMPTY_CODE_HASH, hex, keccak256, rlp};
 use rhizome_trie::keys::{KeyPart, StateKey};
 use rhizome_trie::{AccountState, MemoryNodes, Trie, orchid_state_root};
 
@@ -149,4 +149,36 @@ fn roots_are_checked_from_rskip_85_on_when_asked_for() {
     assert!(!is_good(&chain, &below[before]));
     assert_refused(&chain, tampered(last, &chain));
     assert!(is_good(&chain, last));
+}
+
+#[test]
+fn known_roots_are_compared_with_the_state() {
+    let blocks = mined(2);
+    let chain = open(OldStateRoots::Unchecked);
+    assert!(is_good(&chain, &blocks[0]));
+    let right = chain.head().record.state_root;
+    let with_roots = |roots: &[(u64, B256)]| {
+        let mut spec = spec(NAME);
+        spec.state_roots = roots.to_vec();
+        Chain::open(config(spec, None)).unwrap()
+    };
+    let right_chain = with_roots(&[(1, right)]);
+    assert!(is_good(&right_chain, &blocks[0]) && is_good(&right_chain, &blocks[1]));
+    let wrong_chain = with_roots(&[(1, right), (2, right)]);
+    assert!(is_good(&wrong_chain, &blocks[0]));
+    match wrong_chain.import_block(blocks[1].clone()).unwrap() {
+        ImportOutcome::Invalid(InvalidBlock::KnownStateRoot { expected, computed }) => {
+            assert!(expected == right && computed != right);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_first_compared_root_follows_from_the_rules() {
+    let spec = spec(NAME);
+    assert_eq!(OldStateRoots::Unchecked.compared_from(&spec), RSKIP126);
+    assert_eq!(OldStateRoots::SinceRskip85.compared_from(&spec), RSKIP85);
+    assert_eq!(OldStateRoots::Checked.compared_from(&spec), 0);
+    assert_eq!(OldStateRoots::Unchecked.compared_from(&ChainSpec::mainnet()), 1_591_000);
 }

@@ -31,6 +31,8 @@ pub struct ChainSpec {
     pub checkpoints: Vec<(u64, B256)>,
     /// Sum of difficulties that the chain has at least; zero if unknown. A peer that claims less is itself behind (C.3).
     pub minimum_chain_difficulty: U256,
+    /// Number and root of known states in the current format, for blocks whose headers do not have one (before RSKIP-126).
+    pub state_roots: Vec<(u64, B256)>,
     upgrade_heights: Vec<(Upgrade, Option<u64>)>,
     rule_heights: Vec<Option<u64>>,
     /// First block and active rules of each era, ascending, starting at 0.
@@ -154,6 +156,11 @@ impl ChainSpec {
     /// Whether there is a checkpoint at or above a height.
     pub fn is_below_checkpoint(&self, number: u64) -> bool {
         self.checkpoints.iter().any(|(at, _)| *at >= number)
+    }
+
+    /// Returns the known state root after a block, in the current format.
+    pub fn known_state_root(&self, number: u64) -> Option<B256> {
+        self.state_roots.iter().find(|(at, _)| *at == number).map(|(_, root)| *root)
     }
 
     /// Returns the first block of an upgrade; `None` means never. Its rules can have different heights.

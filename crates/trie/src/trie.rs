@@ -13,7 +13,7 @@ use crate::eviction;
 use crate::node::{Link, TrieNode};
 use crate::node_batch::NodeBatch;
 use crate::nodes::TrieNodes;
-use crate::path::bit;
+use crate::path::{Path, bit};
 use crate::source::{NodePosition, NodeRows, NodeSource};
 use crate::state::{StateDelta, StateError, StateReader};
 use crate::update::{Action, Change, update};
@@ -250,6 +250,23 @@ impl Trie {
     pub fn evicted(&self, nodes: usize) -> (Trie, usize) {
         let (root, count) = eviction::without_least_used(&self.root, self.changes, nodes);
         (Trie { root, created: 0, ..self.clone() }, count)
+    }
+
+    /// Loads all nodes, which stay in memory. Returns their number.
+    pub fn load_all(&self) -> Result<usize, TrieError> {
+        let mut pending = vec![(self.root.clone(), Path::default())];
+        let mut count = 0;
+        while let Some((link, above)) = pending.pop() {
+            let Some(node) = link.node(&*self.source, NodePosition::below_path(&above))? else { continue };
+            count += 1;
+            for bit in [true, false] {
+                let mut below = above.clone();
+                below.append(&node.path);
+                below.push(bit);
+                pending.push((node.child(bit).clone(), below));
+            }
+        }
+        Ok(count)
     }
 
     /// Returns an upper bound of the nodes that changes have added since the trie was opened or nodes were evicted. They are in

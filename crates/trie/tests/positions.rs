@@ -118,3 +118,21 @@ fn rows_are_those_of_a_trie_built_in_one_piece() {
     let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     TestRunner::new_with_rng(config, random).run(&steps, run).unwrap();
 }
+
+#[test]
+fn a_loaded_trie_reads_no_more_nodes() {
+    let source: Arc<Rows> = Arc::default();
+    let mut trie = Trie::open_by_position(rhizome_primitives::EMPTY_ROOT, source.clone());
+    assert_eq!(trie.load_all().unwrap(), 0);
+    let delta = delta(&(Vec::new(), (0..140).map(|index| (index, 1 + index % 60)).collect()), 1);
+    source.keep_values(&delta);
+    trie.apply(&delta).unwrap();
+    source.write(trie.flush());
+    let opened = Trie::open_by_position(trie.root_hash(), source.clone());
+    assert_eq!(opened.load_all().unwrap(), trie.nodes().count());
+    let expected: Vec<_> = trie.entries().map(Result::unwrap).collect();
+    source.nodes.lock().unwrap().clear();
+    assert!(Trie::open_by_position(trie.root_hash(), source).load_all().is_err());
+    let read: Vec<_> = opened.entries().map(Result::unwrap).collect();
+    assert_eq!(read, expected);
+}

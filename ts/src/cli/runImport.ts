@@ -19,6 +19,13 @@ interface ImportSummary {
   readonly refused?: string[]
 }
 
+/** Members of `nodeInfo` that are read. */
+interface OpenedChain {
+  readonly number: number
+  /** First block whose header has a state root that is compared (RSKIP-126). */
+  readonly stateComparedFrom: number
+}
+
 type OnProgress = (error: Error | null, progress: string) => void
 
 /** Form of the progress of an import. */
@@ -52,7 +59,11 @@ export async function runImport(
       bar.show(`block ${report.number} ${report.result}`, isCounted ? done : report.number, last)
     }
   }
-  const work = withNewCore(config, (native) => start(native, onProgress))
+  const work = withNewCore(config, (native) => {
+    const { number, stateComparedFrom } = JSON.parse(native.nodeInfo()) as OpenedChain
+    if (number + 1 < stateComparedFrom) process.stderr.write(`state not compared before block ${stateComparedFrom}\n`)
+    return start(native, onProgress)
+  })
   const { refused = [], ...counts } = JSON.parse(await work.finally(() => bar.end())) as ImportSummary
   for (const failure of refused) process.stderr.write(`${failure}\n`)
   const text = Object.entries(counts).map(([name, count]) => `${name} ${count}`)

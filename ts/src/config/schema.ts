@@ -461,6 +461,11 @@ export const schema = section('', {
       'States of earlier blocks that are kept: archive (all), full (the last 10,000 blocks), minimal (the last 1,000), or a number of blocks. Blocks, receipts and logs are always kept. Empty: archive on development networks, else full.',
       '^(archive|full|minimal|[1-9][0-9]{0,8})?$',
     ),
+    trie: oneOf(
+      "Nodes of the head's trie: on disk, the ones used last in memory (cacheMegabytes); or all in memory, which are loaded at the start and take about 256 bytes each.",
+      ['disk', 'memory'],
+      'disk',
+    ),
     snapshots: yesNo(
       'Keep the state of the last two blocks with a number of 1,160 above a multiple of 5,000 for peers that synchronize.',
       false,

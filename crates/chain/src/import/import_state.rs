@@ -15,7 +15,7 @@ use rhizome_trie::{NodeSource, SourceError, StateDelta, StateError, StateReader,
 use crate::archive::Archive;
 use crate::archive::derived_trie::move_trie;
 use crate::archive::record::BlockRecord;
-use crate::config::NODE_BYTES;
+use crate::config::ChainConfig;
 use crate::error::ChainError;
 use crate::import::unwritten_changes::UnwrittenChanges;
 
@@ -34,7 +34,7 @@ pub(crate) struct ImportState {
     store: Arc<Store>,
     /// Whether the trie is handed out.
     is_lent: bool,
-    /// Number of nodes in memory at which some are evicted.
+    /// Number of nodes in memory at which some are evicted, `usize::MAX` for never.
     budget: usize,
     values: Arc<CachedValues>,
     /// Present while a branch beside the best chain is executed.
@@ -86,13 +86,16 @@ fn empty_cache(bytes: usize) -> CachedValues {
 }
 
 impl ImportState {
-    /// Opens the state after the best block. Trie nodes take up to about `memory_bytes`.
-    pub(crate) fn open(head: &Arc<BlockRecord>, archive: &Archive, memory_bytes: usize) -> Result<Self, ChainError> {
+    /// Opens the state after the best block.
+    pub(crate) fn open(head: &Arc<BlockRecord>, archive: &Archive, config: &ChainConfig) -> Result<Self, ChainError> {
         let store = Arc::clone(&archive.store);
         let source = ImportNodes::new(&store);
         let trie = source.head_trie(head, archive)?;
-        let values = Arc::new(empty_cache(memory_bytes / VALUES_SHARE));
-        Ok(Self { trie, source, store, is_lent: false, budget: memory_bytes / NODE_BYTES, values, branch: None })
+        if config.is_trie_in_memory {
+            trie.load_all()?;
+        }
+        let values = Arc::new(empty_cache(config.cache_bytes / VALUES_SHARE));
+        Ok(Self { trie, source, store, is_lent: false, budget: config.loaded_nodes(), values, branch: None })
     }
 
     /// Whether the trie is handed out.

@@ -154,6 +154,14 @@ pub enum InvalidBlock {
         /// Root of the accounts in the old format.
         computed: B256,
     },
+    /// Another state after execution than the specification of the chain states.
+    #[error("state root {computed}, the specification of the chain states {expected}")]
+    KnownStateRoot {
+        /// Root in the specification.
+        expected: B256,
+        /// Root after execution.
+        computed: B256,
+    },
     /// Other receipts.
     #[error("receipts root {header}, computed {computed}")]
     ReceiptsRoot {

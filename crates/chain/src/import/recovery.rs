@@ -53,7 +53,7 @@ pub(crate) fn recover(writer: &mut HeadWriter) -> Result<(), ChainError> {
     archive.forget_all();
     publisher.note_side_change();
     let (old, record) = (publisher.head(), archive.stored_head()?);
-    *state = ImportState::open(&record, archive, writer.steps.config.cache_bytes)?;
+    *state = ImportState::open(&record, archive, &writer.steps.config)?;
     let snapshot = writer.steps.new_snapshot(&record, state.trie());
     let generation = archive.store.generation();
     archive.store.clear_write_fault();

@@ -55,7 +55,7 @@ fn delete_above(writer: &mut HeadWriter, height: u64) -> Result<(), ChainError> 
     };
     let rewind = Rewind { height, head: target.hash, retracted: &retracted, state_root: target.state_root, flushed };
     let generation = archive.store.delete_above(rewind)?;
-    *state = ImportState::open(&target, archive, writer.steps.config.cache_bytes)?;
+    *state = ImportState::open(&target, archive, &writer.steps.config)?;
     archive.forget_all();
     let snapshot = writer.steps.new_snapshot(&target, state.trie());
     publisher.publish(target, generation, snapshot, &change, &[]);

@@ -228,6 +228,14 @@ pub(crate) fn check_old_state_root(
     Err(InvalidBlock::OldStateRoot { header: hex::encode_prefixed(&header.state_root), computed }.into())
 }
 
+/// Compares the state after a block before RSKIP-126 with the root that the specification of the chain states, if it states one.
+pub(crate) fn check_known_state_root(number: u64, computed: B256, spec: &ChainSpec) -> Result<(), InvalidBlock> {
+    match spec.known_state_root(number) {
+        Some(expected) if expected != computed => Err(InvalidBlock::KnownStateRoot { expected, computed }),
+        _ => Ok(()),
+    }
+}
+
 /// Compares the header with the result of the execution. State roots before RSKIP-126: [`check_old_state_root`].
 pub(crate) fn check_outcome(
     header: &Header,

@@ -21,7 +21,8 @@ use crate::head::publisher::HeadPublisher;
 use crate::import::invalid_block::InvalidBlock;
 use crate::import::prepared_block::{PreparedBlock, is_orchid};
 use crate::import::rules::{
-    ExecutionResult, ImportFailure, RuleContext, check_nonces, check_old_state_root, check_outcome, check_rules,
+    ExecutionResult, ImportFailure, RuleContext, check_known_state_root, check_nonces, check_old_state_root,
+    check_outcome, check_rules,
 };
 
 /// Parts of the chain that the steps use. Shared by the importer and its threads.
@@ -162,7 +163,9 @@ impl ImportSteps {
         let nodes = self.new_nodes(trie, &executed.delta, is_flushed);
         let keys = executed.delta.writes.len();
         let mut verified = self.compare_root(executed, trie.root_hash(), nodes)?;
-        check_old_state_root(&verified.record.block.header, trie, &self.config.spec, self.config.old_state_roots)?;
+        let (header, spec) = (&verified.record.block.header, &self.config.spec);
+        check_old_state_root(header, trie, spec, self.config.old_state_roots)?;
+        check_known_state_root(header.number, verified.record.state_root, spec)?;
         if used != TrieUse::Checked {
             let must_be_new = used == TrieUse::Published || is_flushed;
             verified.snapshot = Some(self.snapshot_after(&verified.record, trie, keys, must_be_new));

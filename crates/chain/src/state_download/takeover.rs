@@ -32,7 +32,7 @@ pub(crate) fn take_over(writer: &mut HeadWriter, download: &StateDownload, diffi
     finish(download, difficulty)?;
     archive.forget_all();
     let record = archive.stored_head()?;
-    *state = ImportState::open(&record, archive, writer.steps.config.cache_bytes)?;
+    *state = ImportState::open(&record, archive, &writer.steps.config)?;
     let snapshot = writer.steps.new_snapshot(&record, state.trie());
     let change = BranchChange { retracted: Vec::new(), enacted: Vec::new() };
     publisher.publish(record, archive.store.generation(), snapshot, &change, &[]);

@@ -37,6 +37,7 @@ fn overlay(base: &mut Value, over: &Value) {
         base.remove("genesisBlock");
         base.remove("checkpoints");
         base.remove("minimumChainDifficulty");
+        base.remove("stateRoots");
         if over.get("genesis").is_some_and(|genesis| genesis.get("alloc").is_some())
             && let Some(genesis) = base.get_mut("genesis").and_then(Value::as_object_mut)
         {
@@ -74,6 +75,7 @@ fn read(network: Network, value: &Value) -> Result<ChainSpec, SpecError> {
         "genesisFile",
         "checkpoints",
         "minimumChainDifficulty",
+        "stateRoots",
     ])?;
     let name = match root.optional("name")? {
         Some(name) => name.text()?.to_owned(),
@@ -89,19 +91,21 @@ fn read(network: Network, value: &Value) -> Result<ChainSpec, SpecError> {
         remasc: read_remasc(&root.required("remasc")?)?,
         constants: read_constants(&root.required("constants")?)?,
         genesis: read_genesis(&root.required("genesis")?, root.optional("genesisBlock")?)?,
-        checkpoints: root.optional("checkpoints")?.map_or_else(|| Ok(Vec::new()), |field| read_checkpoints(&field))?,
+        checkpoints: read_hashes(root.optional("checkpoints")?)?,
         minimum_chain_difficulty: root
             .optional("minimumChainDifficulty")?
             .map_or(Ok(U256::ZERO), |field| field.amount())?,
+        state_roots: read_hashes(root.optional("stateRoots")?)?,
         eras: eras(&rule_heights),
         upgrade_heights,
         rule_heights,
     })
 }
 
-fn read_checkpoints(checkpoints: &SpecField<'_>) -> Result<Vec<(u64, B256)>, SpecError> {
+/// Reads an object with hashes by block number. An absent one is empty.
+fn read_hashes(field: Option<SpecField<'_>>) -> Result<Vec<(u64, B256)>, SpecError> {
     let read = |(number, hash): (&str, SpecField<'_>)| Ok((hash.decimal_key(number)?, hash.hash()?));
-    checkpoints.members()?.map(read).collect()
+    field.map_or_else(|| Ok(Vec::new()), |field| field.members()?.map(read).collect())
 }
 
 fn read_upgrades(heights: &SpecField<'_>) -> Result<Vec<(Upgrade, Option<u64>)>, SpecError> {
