@@ -264,7 +264,7 @@ test('behavior: eth_syncing and its subscription follow a synchronization', { ti
   const [served, node] = [await start(), await start()]
   // The times of the blocks must not be ahead of the clock.
   await served.result('evm_setTime', [Math.floor(Date.now() / 1000) - 10 * blocks])
-  for (let mined = 0; mined < blocks; mined += 500) await served.result('hardhat_mine', ['0x1f4'])
+  for (let mined = 0; mined < blocks; mined += 100) await served.result('hardhat_mine', ['0x64'])
   const highest = await served.result<string>('eth_blockNumber')
   const client = await Client.open(node.url)
   await client.result('eth_subscribe', ['syncing'])

@@ -22,7 +22,10 @@ const check = Compile(schema)
 /** More than a person reads before signing. */
 const maxBytes = 131_072
 
-/** Object or its JSON text; read as text, which `typedDataIn` checks: a worker would serve no other caller in that time. */
+/** Texts above this size are checked by the thread that hashes them only: a worker would serve no other caller in that time. */
+const maxCheckedBytes = 8192
+
+/** Object or its JSON text; read as text, which `typedDataIn` checks. */
 export const typedData: Kind<string> = {
   name: 'typedData',
   expects: `an object with types, primaryType, domain and message, or its JSON text, of at most ${maxBytes} bytes`,
@@ -46,5 +49,8 @@ export function typedDataIn(text: string): TypedData {
 }
 
 function bounded(text: string): string {
-  return Buffer.byteLength(text) > maxBytes ? refuse(typedData, 'Invalid typed data: too large') : text
+  const length = Buffer.byteLength(text)
+  if (length > maxBytes) return refuse(typedData, 'Invalid typed data: too large')
+  if (length <= maxCheckedBytes) typedDataIn(text)
+  return text
 }
