@@ -7,7 +7,8 @@ import { type ProgramResult, program, runCommand, runProgram, scratchFolder } fr
 
 /** Runs a command and sends SIGTERM once its thread for blocks works. */
 async function signalled(parameters: readonly string[]): Promise<ProgramResult> {
-  return runProgram([program, ...parameters], process.execPath, {}, async (child) => {
+  // With the least priority, or the program may be done before this process has seen it work.
+  return runProgram(['-n', '19', process.execPath, program, ...parameters], 'nice', {}, async (child) => {
     const tasks = `/proc/${child.pid}/task`
     const isWorking = () =>
       readdirSync(tasks).some((task) => readFileSync(`${tasks}/${task}/comm`, 'utf8') === 'rhizome-blocks\n')
