@@ -28,6 +28,10 @@ test('behavior: progress is logged while syncing, then the end, and each failure
   const running = { ...idle, isSyncing: true, bestHeader: 500, claimed: 900, blocksPerSecond: 16 }
   expect(after10s(running)).toEqual(['synchronizing'])
   expect(lines[0]?.[0]).toMatchObject({ head: 100, bestHeader: 500, claimed: 900, secondsLeft: 50 })
+  expect(lines[0]?.[0]).not.toHaveProperty('state')
+  const state = { pivot: 400, bytes: 3000, totalBytes: 9000, bytesPerSecond: 500 }
+  expect(after10s({ ...running, state })).toEqual(['synchronizing'])
+  expect(lines[0]?.[0]).toMatchObject({ state, secondsLeft: 12 })
   const full = { ...running, blocksPerSecond: 0, failure: 'no space left' }
   expect(after10s(full)).toEqual(['the synchronization has stopped; trying again', 'synchronizing'])
   expect(lines[1]?.[0]).toMatchObject({ secondsLeft: null })

@@ -47,7 +47,8 @@ export function logSync(
 }
 
 function valuesOf(figures: SyncFigures) {
-  const { head, bestHeader, claimed, blocksPerSecond, peers, peersOverBudget } = figures
+  const { head, bestHeader, claimed, blocksPerSecond, peers, peersOverBudget, state } = figures
   const { secondsLeft } = syncProgress(figures)
-  return { head, bestHeader, claimed, blocksPerSecond, peers, peersOverBudget, secondsLeft }
+  const download = state === null ? {} : { state }
+  return { head, bestHeader, claimed, ...download, blocksPerSecond, peers, peersOverBudget, secondsLeft }
 }

@@ -348,6 +348,7 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
     const page = await open()
     const stages = [
       { stage: 'headers', block: 4000, target: 9000, perSecond: 900 },
+      { stage: 'state', block: 3 << 20, target: 9 << 20, perSecond: 1 << 20 },
       { stage: 'bodies', block: 1500, target: 4000, perSecond: 18 },
       { stage: 'execution', block: 1000, target: 4000, perSecond: 16 },
     ]
@@ -360,6 +361,7 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
     const part = page.locator('#sync')
     await part.getByText('3 peers, 1 of them at their limit · 25 h behind the best header · about 8 min left').waitFor()
     expect(await part.locator('[data-stage=execution] .number').allTextContents()).toEqual(['1,000', '4,000', '16'])
+    expect(await part.locator('[data-stage=state] .number').allTextContents()).toEqual(['3 MB', '9 MB', '1 MB'])
     expect(await part.getByLabel('Bodies').evaluate((bar) => [bar.value, bar.max])).toEqual([1500, 4000])
     await page.context().close()
   })

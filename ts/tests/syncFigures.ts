@@ -20,5 +20,6 @@ export const idle: SyncFigures = {
   requested: 0,
   ready: 0,
   importing: 0,
+  state: null,
   failure: null,
 }

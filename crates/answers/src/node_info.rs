@@ -4,7 +4,7 @@ use crate::error::Answer;
 use crate::json::JsonWriter;
 use crate::node::Node;
 
-/// Network, chain id, genesis, head, best validated header, highest stored block, kept states (`keptStates` below the head by the
+/// Network, chain id, genesis, head, best validated header, an unfinished download of a state (`stateDownload`), highest stored block, kept states (`keptStates` below the head by the
 /// settings, null for all), first block whose state root is compared (`stateComparedFrom`) and size on disk (`diskBytesByKind`: blocks,
 /// receipts and indexes; state of the head; earlier states; all versions of trie nodes),
 /// as JSON.
@@ -27,6 +27,13 @@ pub fn answer(node: &Node) -> Answer {
     let (number, hash) = best.map_or((head_number, head.hash()), |tip| (tip.header.number, tip.hash));
     json.key("bestHeader").number(number.cast_signed());
     json.key("bestHeaderHash").hash(&hash);
+    if let Some(progress) = chain.stored_state_progress()? {
+        json.key("stateDownload").begin_object();
+        json.key("pivot").number(progress.pivot.cast_signed());
+        json.key("bytes").number(progress.bytes.cast_signed());
+        json.key("totalBytes").number(progress.total_bytes.cast_signed());
+        json.end_object();
+    }
     json.key("highestBlock").number(chain.highest_number()?.cast_signed());
     json.key("history").text(&chain.config().history.to_string());
     match chain.kept_states() {

@@ -2,7 +2,7 @@
 
 use crate::json::JsonWriter;
 use crate::node::Node;
-use rhizome_net::{PeerNetwork, SyncStatus};
+use rhizome_net::{PeerNetwork, StateStage, SyncStatus};
 
 /// Writes the member `sync`: null without a network.
 pub(crate) fn write(json: &mut JsonWriter, node: &Node) {
@@ -37,6 +37,18 @@ fn write_status(json: &mut JsonWriter, status: &SyncStatus) {
         ("importing", window.importing as u64),
     ] {
         json.key(name).number(count.cast_signed());
+    }
+    json.key("state");
+    match &status.download {
+        Some(StateStage { progress, bytes_per_second }) => {
+            json.begin_object();
+            json.key("pivot").number(progress.pivot.cast_signed());
+            json.key("bytes").number(progress.bytes.cast_signed());
+            json.key("totalBytes").number(progress.total_bytes.cast_signed());
+            json.key("bytesPerSecond").number((bytes_per_second.round() as u64).cast_signed());
+            json.end_object();
+        }
+        None => json.null(),
     }
     match &status.failure {
         Some(failure) => json.key("failure").text(failure),

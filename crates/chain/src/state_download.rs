@@ -64,13 +64,19 @@ impl From<io::Error> for StateDownloadError {
     }
 }
 
-/// Numbers of chunks of a download.
+/// How much of a download is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StateProgress {
+    /// Number of the pivot.
+    pub pivot: u64,
     /// Verified chunks on the disk.
     pub chunks: u64,
     /// All chunks; 0 before the first one has arrived.
     pub total_chunks: u64,
+    /// Bytes of the trie in the chunks on the disk.
+    pub bytes: u64,
+    /// Size of the trie in bytes; 0 before the first chunk has arrived.
+    pub total_bytes: u64,
     /// Blocks at and below the pivot on the disk.
     pub blocks: u64,
 }
@@ -99,14 +105,27 @@ impl ChunkPlan {
         self.trie_size.map_or(1, |size| size / CHUNK_SIZE + 1)
     }
 
-    /// Plans the segments of a trie.
-    fn set_size(&mut self, folder: &Path, size: u64) -> io::Result<()> {
+    /// Plans the segments of a trie. `open` gets the first chunk of a segment and their number.
+    fn set_size(&mut self, size: u64, open: impl Fn(u64, u64) -> io::Result<Segment>) -> io::Result<()> {
         self.trie_size = Some(size);
         let count = self.count();
         let starts = (0..count).step_by(SEGMENT_CHUNKS);
-        let open = |start: u64| Segment::open(folder, start, (count - start).min(SEGMENT_CHUNKS as u64));
+        let open = |start: u64| open(start, (count - start).min(SEGMENT_CHUNKS as u64));
         self.segments = starts.map(open).collect::<io::Result<_>>()?;
         Ok(())
+    }
+
+    fn progress(&self, pivot: u64, blocks: u64) -> StateProgress {
+        let chunks = self.segments.iter().map(Segment::received).sum();
+        let total_bytes = self.trie_size.unwrap_or_default();
+        StateProgress {
+            pivot,
+            chunks,
+            total_chunks: self.trie_size.map_or(0, |_| self.count()),
+            bytes: total_bytes.min(CHUNK_SIZE * chunks),
+            total_bytes,
+            blocks,
+        }
     }
 
     fn segment(&mut self, index: u64) -> Option<&mut Segment> {
@@ -136,10 +155,21 @@ impl StateDownload {
         let Some((pivot, size)) = read_pivot(&folder)? else { return Ok(None) };
         let mut plan = ChunkPlan::default();
         if let Some(size) = size {
-            plan.set_size(&folder, size)?;
+            plan.set_size(size, |start, count| Segment::open(&folder, start, count))?;
         }
         let blocks = BlockLog::open(&folder, &pivot, spec)?;
         Ok(Some(Self::with(store, spec, folder, pivot, plan, blocks)))
+    }
+
+    /// Returns how much is there of the download that the last run left; `None` if there is none. Changes nothing.
+    pub(crate) fn stored_progress(store: &Store) -> Result<Option<StateProgress>, ChainError> {
+        let folder = store.dir().join(FOLDER);
+        let Some((pivot, size)) = read_pivot(&folder)? else { return Ok(None) };
+        let mut plan = ChunkPlan::default();
+        if let Some(size) = size {
+            plan.set_size(size, |start, count| Segment::read(&folder, start, count))?;
+        }
+        Ok(Some(plan.progress(pivot.number, blocks::read_records(&folder)?.len() as u64)))
     }
 
     fn with(
@@ -161,12 +191,8 @@ impl StateDownload {
 
     /// Returns how much is there.
     pub fn progress(&self) -> StateProgress {
-        let plan = self.plan.lock();
-        StateProgress {
-            chunks: plan.segments.iter().map(Segment::received).sum(),
-            total_chunks: plan.trie_size.map_or(0, |_| plan.count()),
-            blocks: self.blocks.lock().len(),
-        }
+        let blocks = self.blocks.lock().len();
+        self.plan.lock().progress(self.pivot.number, blocks)
     }
 
     /// Returns the indexes of up to `count` chunks, lowest first, that are not there and not `excluded`. Chunk `n` begins at byte
@@ -198,7 +224,7 @@ impl StateDownload {
                 return Err(StateDownloadError::Size(verified.trie_size));
             }
             write_pivot(&self.folder, &self.pivot, Some(verified.trie_size))?;
-            plan.set_size(&self.folder, verified.trie_size)?;
+            plan.set_size(verified.trie_size, |start, count| Segment::open(&self.folder, start, count))?;
         }
         drop(verified);
         let Some(segment) = plan.segment(index) else { return Ok(()) };

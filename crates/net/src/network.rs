@@ -139,7 +139,7 @@ impl PeerNetwork {
 
     /// Returns the progress of the download of a state; `None` while there is none.
     pub fn state_progress(&self) -> Option<StateProgress> {
-        *self.shared.state_progress.lock()
+        self.synchronized.as_ref()?.progress.download()
     }
 
     /// Returns the outbound peers with the longest connections.

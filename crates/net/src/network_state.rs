@@ -13,7 +13,7 @@ use crate::relay::AcceptedBlocks;
 use crate::standing::{PeerStanding, ScoreEvent};
 use crate::traffic::{Closed, NetworkTraffic};
 use parking_lot::{Mutex, RwLock};
-use rhizome_chain::{Chain, StateProgress};
+use rhizome_chain::Chain;
 use rhizome_wire::session::{Capability, Enode, Hello, NodeId};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,8 +37,6 @@ pub(crate) struct NetworkState {
     pub(crate) served: OnceLock<Arc<Chain>>,
     /// The chain gets a state from peers before blocks are executed.
     awaits_state: AtomicBool,
-    /// Progress of that download, while it is under way.
-    pub(crate) state_progress: Mutex<Option<StateProgress>>,
     /// Announced blocks that are possibly not on disk yet.
     pub(crate) accepted: AcceptedBlocks,
     pub(crate) closed: Closed,
@@ -66,7 +64,6 @@ impl NetworkState {
             status,
             served: OnceLock::new(),
             awaits_state: AtomicBool::new(false),
-            state_progress: Mutex::new(None),
             accepted: AcceptedBlocks::default(),
             closed: Closed::default(),
             traffic: Arc::default(),

@@ -42,6 +42,14 @@ test('behavior: stages, rate, peers and time left in one line, then the end', ()
   ])
 })
 
+test('behavior: a state that is downloaded, in megabytes', () => {
+  const state = { pivot: 400, bytes: 3_000_000, totalBytes: 9_040_000, bytesPerSecond: 500_000 }
+  const [line] = shown(true, [{ ...running, head: 0, importing: 0, ready: 0, state }])
+  expect(line).toBe(
+    'headers 500/900  state 3.0/9.0 MB  bodies 0/500  execution 0/500  0.5 MB/s  1 peer  13 s left',
+  )
+})
+
 test('behavior: a failure is named, and the line is cleared at the end', () => {
   const lines = shown(true, [{ ...running, failure: 'no space left' }])
   expect(lines[0]).toBe('synchronization stopped: no space left; trying again')

@@ -38,8 +38,15 @@ export function showSync(
 function lineOf(figures: SyncFigures): string {
   const { stages, peers, secondsLeft, failure } = syncProgress(figures)
   if (failure !== null) return `synchronization stopped: ${failure}; trying again`
-  const parts = stages.map(({ stage, block, target }) => `${stage} ${block}/${target}`)
-  const rate = `${figures.blocksPerSecond} blocks/s`
+  const parts = stages.map(({ stage, block, target }) =>
+    stage === 'state' ? `state ${megabytes(block)}/${megabytes(target)} MB` : `${stage} ${block}/${target}`,
+  )
+  const { blocksPerSecond, state } = figures
+  const rate = state === null ? `${blocksPerSecond} blocks/s` : `${megabytes(state.bytesPerSecond)} MB/s`
   const left = secondsLeft === null ? [] : [`${duration(secondsLeft)} left`]
   return [...parts, rate, `${peers} ${peers === 1 ? 'peer' : 'peers'}`, ...left].join('  ')
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1)
 }

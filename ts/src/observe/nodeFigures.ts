@@ -12,6 +12,17 @@ interface CacheReads {
   readonly misses: number
 }
 
+/** The download of a state from peers. */
+export interface StateFigures {
+  /** Number of the block after which the state is. */
+  readonly pivot: number
+  /** Bytes of the state that are there. */
+  readonly bytes: number
+  /** Size of the state; 0 while it is unknown. */
+  readonly totalBytes: number
+  readonly bytesPerSecond: number
+}
+
 /** The synchronization with peers. Counters start with the node, rates are of the last 30 s. */
 export interface SyncFigures {
   /** Whether the head is more than 24 blocks behind the best header. */
@@ -46,6 +57,8 @@ export interface SyncFigures {
   readonly ready: number
   /** Blocks in the queue of the importer. */
   readonly importing: number
+  /** Null unless a state is downloaded. */
+  readonly state: StateFigures | null
   /** Failure of this node that stopped the synchronization. */
   readonly failure: string | null
 }

@@ -12,7 +12,9 @@ export function syncMetrics(registry: Registry): (figures: SyncFigures | null) =
   const best = gauge('best_header', 'Number of the best validated header.')
   const behind = gauge('behind_seconds', 'Seconds between the times of the head and of the best validated header.')
   const stages = gauge('stage_block', 'Block that a stage has reached: headers, bodies, execution.', ['stage'])
-  const left = gauge('left_seconds', 'Estimated time until the head is the best claimed block; 0 while it is unknown.')
+  const state = gauge('state_bytes', 'Bytes of a state that is downloaded: received, total; 0 without one.', ['kind'])
+  const stateRate = gauge('state_bytes_per_second', 'Received bytes of a state a second.')
+  const left = gauge('left_seconds', 'Estimated time until the state is there, while one is downloaded, else until the head is the best block; 0: unknown.')
   const rates = gauge('rate', 'Headers verified, bodies received and blocks imported a second.', ['stage'])
   const blocks = gauge('blocks', 'Blocks ahead of the head, by state.', ['state'])
   const peers = gauge('peers', 'Peers that are asked; "over_budget" ones take no further message in this minute.', [
@@ -33,7 +35,10 @@ export function syncMetrics(registry: Registry): (figures: SyncFigures | null) =
     behind.set(of((now) => now.secondsBehind))
     failed.set(of((now) => Number(now.failure !== null)))
     const progress = figures === null ? undefined : syncProgress(figures)
-    for (const { stage, block } of progress?.stages ?? []) stages.set({ stage }, block)
+    for (const { stage, block } of progress?.stages ?? []) if (stage !== 'state') stages.set({ stage }, block)
+    state.set({ kind: 'received' }, figures?.state?.bytes ?? 0)
+    state.set({ kind: 'total' }, figures?.state?.totalBytes ?? 0)
+    stateRate.set(figures?.state?.bytesPerSecond ?? 0)
     left.set(progress?.secondsLeft ?? 0)
     rates.set(
       { stage: 'headers' },

@@ -13,6 +13,16 @@ test('behavior: stages with their blocks, and the time left for all claimed bloc
   expect(secondsLeft).toBe(50)
 })
 
+test('behavior: a state is counted in bytes between headers and bodies, and the time left is that of the state', () => {
+  const state = { pivot: 400, bytes: 3_000_000, totalBytes: 9_000_000, bytesPerSecond: 500_000 }
+  const now = { ...idle, isSyncing: true, head: 0, bestHeader: 500, claimed: 500, state }
+  const { stages, secondsLeft } = syncProgress(now)
+  expect(stages.map(({ stage }) => stage)).toEqual(['headers', 'state', 'bodies', 'execution'])
+  expect(stages[1]).toEqual({ stage: 'state', block: 3_000_000, target: 9_000_000, perSecond: 500_000 })
+  expect(secondsLeft).toBe(12)
+  expect(syncProgress({ ...now, state: { ...state, bytes: 0, totalBytes: 0 } }).secondsLeft).toBeNull()
+})
+
 test('behavior: without an executed block the time left is unknown', () => {
   expect(syncProgress({ ...idle, bestHeader: 500 }).secondsLeft).toBeNull()
 })

@@ -1,11 +1,11 @@
-import type { SyncFigures } from './nodeFigures.ts'
+import type { StateFigures, SyncFigures } from './nodeFigures.ts'
 
-/** Stage of a synchronization. */
+/** Stage of a synchronization. `state` counts bytes of the state that is downloaded. */
 export interface SyncStage {
-  readonly stage: 'headers' | 'bodies' | 'execution'
-  /** Block that the stage has reached. */
+  readonly stage: 'headers' | 'state' | 'bodies' | 'execution'
+  /** Block that the stage has reached, or bytes. */
   readonly block: number
-  /** Block that the stage will reach as far as is known. */
+  /** Block that the stage will reach as far as is known, or bytes; 0 while they are unknown. */
   readonly target: number
   readonly perSecond: number
 }
@@ -18,7 +18,7 @@ export interface SyncProgress {
   readonly peers: number
   readonly peersOverBudget: number
   readonly secondsBehind: number
-  /** Null while no block was executed. */
+  /** Until the state is there, while one is downloaded; otherwise until the head is the best block. Null while it is unknown. */
   readonly secondsLeft: number | null
   /** Failure of this node that stopped the synchronization. */
   readonly failure: string | null
@@ -27,19 +27,26 @@ export interface SyncProgress {
 /** Computes the stages. The block of `bodies` counts bodies that wait for an earlier one. */
 export function syncProgress(figures: SyncFigures): SyncProgress {
   const { head, bestHeader, claimed, ready, importing, blocksPerSecond } = figures
-  const { isSyncing, peers, peersOverBudget, secondsBehind, failure } = figures
+  const { isSyncing, peers, peersOverBudget, secondsBehind, failure, state } = figures
   const highest = Math.max(bestHeader, claimed)
+  const left = state === null ? highest - head : state.totalBytes - state.bytes
+  const perSecond = state === null ? blocksPerSecond : state.bytesPerSecond
   return {
     isSyncing,
     stages: [
       { stage: 'headers', block: bestHeader, target: highest, perSecond: figures.headersPerSecond },
+      ...(state === null ? [] : [stateStage(state)]),
       { stage: 'bodies', block: head + importing + ready, target: bestHeader, perSecond: figures.bodiesPerSecond },
       { stage: 'execution', block: head, target: bestHeader, perSecond: blocksPerSecond },
     ],
     peers,
     peersOverBudget,
     secondsBehind,
-    secondsLeft: blocksPerSecond === 0 ? null : Math.ceil((highest - head) / blocksPerSecond),
+    secondsLeft: perSecond === 0 || state?.totalBytes === 0 ? null : Math.ceil(left / perSecond),
     failure,
   }
+}
+
+function stateStage({ bytes, totalBytes, bytesPerSecond }: StateFigures): SyncStage {
+  return { stage: 'state', block: bytes, target: totalBytes, perSecond: bytesPerSecond }
 }

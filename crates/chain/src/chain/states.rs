@@ -7,7 +7,7 @@ use rhizome_storage::NodeVersions;
 
 use super::Chain;
 use crate::error::ChainError;
-use crate::state_download::{StateDownload, StatePivot, take_over};
+use crate::state_download::{StateDownload, StatePivot, StateProgress, take_over};
 use crate::state_snapshots::{SnapshotMaker, StateSnapshot};
 
 impl Chain {
@@ -50,6 +50,11 @@ impl Chain {
         }
         StateDownload::discard(&self.archive.store)?;
         Ok(None)
+    }
+
+    /// Returns how much is there of an unfinished download; `None` if there is none. Reads its files.
+    pub fn stored_state_progress(&self) -> Result<Option<StateProgress>, ChainError> {
+        if self.head().number() > 0 { Ok(None) } else { StateDownload::stored_progress(&self.archive.store) }
     }
 
     /// Begins the download of a state. Deletes an unfinished download.

@@ -39,25 +39,38 @@ struct ChunkRecord {
 impl Segment {
     /// Reads what the last run left. A record that was not written to its end is cut off.
     pub(super) fn open(folder: &Path, start: u64, count: u64) -> io::Result<Self> {
+        let (segment, length) = Self::read_with_length(folder, start, count)?;
+        let path = log_path(folder, start);
+        if let Some(length) = length
+            && path.exists()
+        {
+            OpenOptions::new().write(true).open(&path)?.set_len(length)?;
+        }
+        Ok(segment)
+    }
+
+    /// Like [`Segment::open`], but changes nothing.
+    pub(super) fn read(folder: &Path, start: u64, count: u64) -> io::Result<Self> {
+        Ok(Self::read_with_length(folder, start, count)?.0)
+    }
+
+    /// Returns the length of the whole records as well, unless the segment is rows.
+    fn read_with_length(folder: &Path, start: u64, count: u64) -> io::Result<(Self, Option<u64>)> {
         let mut segment = Self { start, received: (0..count).map(|_| false).collect(), nodes: None, log: None };
         if let Ok(done) = fs::read(folder.join(format!("{}.done", name(start))))
             && let Ok(nodes) = done.try_into()
         {
             segment.nodes = Some(u64::from_be_bytes(nodes));
             segment.received.fill(true);
-            return Ok(segment);
+            return Ok((segment, None));
         }
-        let path = log_path(folder, start);
-        let (records, length) = read_log(&path)?;
-        if path.exists() {
-            OpenOptions::new().write(true).open(&path)?.set_len(length)?;
-        }
+        let (records, length) = read_log(&log_path(folder, start))?;
         for record in records {
             if let Some(received) = segment.flag(record.index) {
                 *received = true;
             }
         }
-        Ok(segment)
+        Ok((segment, Some(length)))
     }
 
     fn flag(&mut self, index: u64) -> Option<&mut bool> {

@@ -146,6 +146,9 @@ impl SnapTask {
                         if content != AnswerContent::Wrong {
                             self.advanced = Instant::now();
                         }
+                        if content == AnswerContent::Chunk {
+                            self.progress.count_chunk();
+                        }
                         if let (AnswerContent::Blocks { difficulty }, Some(peer)) = (content, self.peers.get(key)) {
                             self.claims.add(peer.peer.id, difficulty, peer.peer.is_static);
                         }
@@ -163,7 +166,7 @@ impl SnapTask {
             }
         }
         if let SnapStage::State(download) | SnapStage::TakingOver(download) = &self.stage {
-            *self.shared.state_progress.lock() = Some(download.progress());
+            self.progress.set_download(Some(download.progress()));
         }
     }
 
@@ -177,7 +180,7 @@ impl SnapTask {
     fn end(&mut self) {
         self.stage = SnapStage::Done;
         self.peers = SnapPeers::default();
-        *self.shared.state_progress.lock() = None;
+        self.progress.set_download(None);
         self.progress.set_failure(None);
         self.shared.end_state_download();
     }
@@ -205,6 +208,7 @@ impl SnapTask {
                     self.peers.forget_requests();
                     self.claims = DifficultyClaims::default();
                     self.stage = SnapStage::Headers;
+                    self.progress.set_download(None);
                     self.advanced = now;
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::window::WindowLengths;
 use parking_lot::Mutex;
-use rhizome_chain::Chain;
+use rhizome_chain::{Chain, STATE_CHUNK_BYTES, StateProgress};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -20,6 +20,10 @@ pub(crate) struct SyncProgress {
     headers: AtomicU64,
     bodies: AtomicU64,
     budget_waits: AtomicU64,
+    /// Chunks of a state.
+    chunks: AtomicU64,
+    /// Download of a state, while it is under way.
+    download: Mutex<Option<StateProgress>>,
     state: Mutex<ProgressState>,
 }
 
@@ -52,6 +56,16 @@ struct ProgressSample {
     headers: u64,
     bodies: u64,
     number: u64,
+    chunks: u64,
+}
+
+/// Download of a state.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StateStage {
+    /// How much is there.
+    pub progress: StateProgress,
+    /// Received bytes of the trie a second.
+    pub bytes_per_second: f64,
 }
 
 /// The synchronization at one moment.
@@ -81,6 +95,8 @@ pub struct SyncStatus {
     pub budget_waits: u64,
     /// Peers and blocks under way.
     pub load: SyncLoad,
+    /// Download of a state, while it is under way.
+    pub download: Option<StateStage>,
     /// Failure of this node that stopped the synchronization.
     pub failure: Option<String>,
 }
@@ -98,7 +114,9 @@ impl SyncProgress {
         let mut state = self.state.lock();
         let start =
             if is_syncing { *state.start.get_or_insert(current) } else { state.start.take().unwrap_or(current) };
-        let [headers_per_second, bodies_per_second, blocks_per_second] = state.rates(&now);
+        let [headers_per_second, bodies_per_second, blocks_per_second, chunks_per_second] = state.rates(&now);
+        let bytes_per_second = chunks_per_second * STATE_CHUNK_BYTES as f64;
+        let download = (*self.download.lock()).map(|progress| StateStage { progress, bytes_per_second });
         SyncStatus {
             is_syncing,
             start,
@@ -112,6 +130,7 @@ impl SyncProgress {
             blocks_per_second,
             budget_waits: self.budget_waits.load(Ordering::Relaxed),
             load: state.load,
+            download,
             failure: state.failure.clone(),
         }
     }
@@ -126,6 +145,20 @@ impl SyncProgress {
 
     pub(super) fn count_budget_wait(&self) {
         self.budget_waits.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a received chunk of a state.
+    pub(crate) fn count_chunk(&self) {
+        self.chunks.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns the progress of the download of a state; `None` while there is none.
+    pub(crate) fn download(&self) -> Option<StateProgress> {
+        *self.download.lock()
+    }
+
+    pub(crate) fn set_download(&self, download: Option<StateProgress>) {
+        *self.download.lock() = download;
     }
 
     pub(crate) fn set_failure(&self, failure: Option<String>) {
@@ -150,16 +183,22 @@ impl SyncProgress {
 
     fn sample(&self, number: u64) -> ProgressSample {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        ProgressSample { at: Instant::now(), headers: count(&self.headers), bodies: count(&self.bodies), number }
+        let (headers, bodies, chunks) = (count(&self.headers), count(&self.bodies), count(&self.chunks));
+        ProgressSample { at: Instant::now(), headers, bodies, number, chunks }
     }
 }
 
 impl ProgressState {
-    /// Returns headers, bodies and blocks a second.
-    fn rates(&self, now: &ProgressSample) -> [f64; 3] {
-        let Some(first) = self.samples.front() else { return [0.0; 3] };
+    /// Returns headers, bodies, blocks and chunks a second.
+    fn rates(&self, now: &ProgressSample) -> [f64; 4] {
+        let Some(first) = self.samples.front() else { return [0.0; 4] };
         let seconds = (now.at - first.at).as_secs_f64().max(1.0);
         let rate = |new: u64, old: u64| new.saturating_sub(old) as f64 / seconds;
-        [rate(now.headers, first.headers), rate(now.bodies, first.bodies), rate(now.number, first.number)]
+        [
+            rate(now.headers, first.headers),
+            rate(now.bodies, first.bodies),
+            rate(now.number, first.number),
+            rate(now.chunks, first.chunks),
+        ]
     }
 }

@@ -1,9 +1,9 @@
 import type { NodeReport, SyncProgress } from '../shapes.ts'
 import { byId, element, setText } from './element.ts'
-import { count, rate, span } from './format.ts'
+import { bytes, count, rate, span } from './format.ts'
 import { heading, table } from './methods.ts'
 
-const words = { headers: 'Headers', bodies: 'Bodies', execution: 'Execution' } as const
+const words = { headers: 'Headers', state: 'State', bodies: 'Bodies', execution: 'Execution' } as const
 
 /** Stages of a running synchronization. Hidden while the node is synchronized. */
 export class SyncPart {
@@ -21,12 +21,14 @@ export class SyncPart {
     byId('sync').hidden = !isShown
     if (!isShown) return
     setText(this.#summary, summary(sync))
-    for (const stage of sync.stages) {
+    const rows = sync.stages.map((stage) => {
       const row = this.#rows.get(stage.stage) ?? newRow(stage.stage)
-      if (!row.root.isConnected) this.#body.append(row.root)
       this.#rows.set(stage.stage, row)
       row.show(stage)
-    }
+      return row.root
+    })
+    // A state is a stage only while it is downloaded.
+    if (rows.length !== this.#body.childElementCount) this.#body.replaceChildren(...rows)
   }
 }
 
@@ -46,9 +48,10 @@ function newRow(stage: SyncProgress['stages'][number]['stage']) {
   return {
     root,
     show(now: SyncProgress['stages'][number]): void {
-      setText(block, count(now.block))
-      setText(target, count(now.target))
-      setText(perSecond, rate(now.perSecond))
+      const isState = now.stage === 'state'
+      setText(block, isState ? bytes(now.block) : count(now.block))
+      setText(target, isState ? bytes(now.target) : count(now.target))
+      setText(perSecond, isState ? bytes(now.perSecond) : rate(now.perSecond))
       bar.max = Math.max(1, now.target)
       bar.value = now.block
     },

@@ -130,7 +130,17 @@ export const syncStatus = shape('SyncStatus', {
   currentBlock: quantity,
   highestBlock: quantity,
   // The block that each stage has reached. The reference has no stages.
-  stages: Type.Optional(listOf(shape('StageStatus', { stage_name: text, block_number: quantity }))),
+  stages: Type.Optional(
+    listOf(
+      shape('StageStatus', {
+        stage_name: text,
+        block_number: quantity,
+        // Of the stage `State`.
+        bytes: Type.Optional(quantity),
+        total_bytes: Type.Optional(quantity),
+      }),
+    ),
+  ),
 })
 
 export const bridgeState = shape('BridgeState', {
