@@ -1,10 +1,12 @@
 // The checks of npm run live. Each measures this node beside a reference node, then two reference nodes at the same task.
 import { LiveNode, until, withNodes } from './nodes.mjs'
+import { atLeast, atMost, fail, inMs, inSeconds, report } from './report.mjs'
+import { snap } from './snap.mjs'
 
 /** Blocks a second that a synchronization reaches at least, and milliseconds that anything else takes at most. */
 const bars = {
   sync: 16.7,
-  snap: 650,
+  blocks: 650,
   serve: 15.3,
   reorg: 5000,
   blockIn: 50,
@@ -27,9 +29,13 @@ export const checks = {
   },
   relay: { description: 'new blocks and transactions, both ways, medians', run: relay },
   reorg: { description: 'a reorganisation after a partition', run: reorganise },
+  blocks: {
+    description: 'the first synchronization from a reference node that serves snapshots, all blocks executed',
+    run: ({ program, blocks }) => syncFrom(program, blocks, snapSettings, 'blocks'),
+  },
   snap: {
-    description: 'the first synchronization from a reference node that serves snapshots',
-    run: ({ program, blocks }) => syncFrom(program, blocks, snapSettings, 'snap'),
+    description: 'a state of 20 MB from a reference node to this one, and to a reference node from this one',
+    run: snap,
   },
   serve: { description: 'the first synchronization of a reference node from this one', run: serve },
 }
@@ -151,33 +157,8 @@ async function reorganise({ program }) {
   })
 }
 
-function report(name, own, reference) {
-  process.stdout.write(`${name}: ${own} (reference: ${reference})\n`)
-}
-
-function atMost(name, ms, bar) {
-  if (ms > bar) fail(name, `${inMs(ms)}, at most ${inMs(bar)} wanted`)
-}
-
-function atLeast(name, blocksPerSecond, bar) {
-  if (blocksPerSecond < bar) fail(name, `${blocksPerSecond.toFixed(1)} blocks/s, at least ${bar} wanted`)
-}
-
-function fail(name, text) {
-  process.stdout.write(`MISS ${name}: ${text}\n`)
-  process.exitCode = 1
-}
-
 function median(values) {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)]
-}
-
-function inSeconds({ ms }) {
-  return `${(ms / 1000).toFixed(1)} s`
-}
-
-function inMs(ms) {
-  return `${ms.toFixed(0)} ms`
 }
 
 function rate(blocks, { ms }) {

@@ -1,13 +1,13 @@
 // Nodes of both kinds in processes, with peers, driven over JSON-RPC on kept connections.
 import { spawn } from 'node:child_process'
 import { createECDH, randomBytes } from 'node:crypto'
-import { mkdtempSync, openSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, openSync, readdirSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SetupError } from '../setup/run.mjs'
+import { run, SetupError } from '../setup/run.mjs'
 import { root } from '../setup.mjs'
 
 const startLimitMs = 120_000
@@ -18,6 +18,7 @@ export class LiveNode {
   #folder = mkdtempSync(join(tmpdir(), 'rhizome-live-'))
   #agent = new Agent({ keepAlive: true })
   #http
+  #settings = {}
   #key = randomBytes(32).toString('hex')
   name
   enode
@@ -44,15 +45,16 @@ export class LiveNode {
     return node.#start(program, ['--regtest'], env)
   }
 
-  /** Starts a node of this project. */
-  static async own(peers = [], flags = []) {
+  /** Starts a node of this project. `settings`: further settings, as environment variables. */
+  static async own(peers = [], flags = [], settings = {}) {
     const node = new LiveNode('rhizome')
+    node.#settings = settings
     const port = await node.#ports()
     const base = ['start', '--network', 'regtest', '--data-dir', join(node.#folder, 'data'), '--mining', 'off']
     const p2p = ['--http-port', node.#http, '--p2p-port', port, '--node-key', node.#key, '--discovery', 'off']
     const dialled = peers.length > 0 ? ['--peers', peers.join(',')] : []
     const all = [join(root, 'ts/rhizome.mjs'), ...base, ...p2p, ...dialled, ...flags].map(String)
-    return node.#start(process.execPath, all, process.env)
+    return node.#start(process.execPath, all, { ...process.env, ...settings })
   }
 
   constructor(name) {
@@ -126,13 +128,31 @@ export class LiveNode {
     })
   }
 
+  /** Whether the node has made a snapshot of a state for peers. */
+  hasSnapshot() {
+    const folder = join(this.#folder, 'data', 'snapshots')
+    return existsSync(folder) && readdirSync(folder).some((name) => /^[0-9]/.test(name))
+  }
+
+  /** Ends the node of this project, executes its blocks again, and compares its state with the trie. */
+  async verify(from, to) {
+    await this.#end()
+    const place = ['--network', 'regtest', '--data-dir', join(this.#folder, 'data')]
+    const command = ['verify', ...place, '--from', String(from), '--to', String(to), '--state']
+    const env = { ...process.env, ...this.#settings }
+    await run(process.execPath, [join(root, 'ts/rhizome.mjs'), ...command], { cwd: root, env })
+  }
+
+  async #end() {
+    if (this.#child.exitCode !== null) return
+    const ended = new Promise((resolve) => this.#child.once('close', resolve))
+    this.#child.kill('SIGTERM')
+    await Promise.race([ended, sleep(15_000).then(() => this.#child.kill('SIGKILL'))])
+  }
+
   async stop() {
     this.#agent.destroy()
-    if (this.#child.exitCode === null) {
-      const ended = new Promise((resolve) => this.#child.once('close', resolve))
-      this.#child.kill('SIGTERM')
-      await Promise.race([ended, sleep(15_000).then(() => this.#child.kill('SIGKILL'))])
-    }
+    await this.#end()
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 })
   }
 }
