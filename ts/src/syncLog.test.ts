@@ -63,3 +63,18 @@ test('behavior: a node that searches for peers says every minute that there are 
   for (const end of ends) end()
   expect(afterMinute(alone)).toEqual([])
 })
+
+test('behavior: older blocks are logged every minute until all are stored', () => {
+  const lines: unknown[][] = []
+  let now: SyncFigures = { ...idle, older: { oldest: 901, blocksPerSecond: 10 } }
+  const info = (...line: unknown[]) => lines.push(line)
+  const end = logSync(() => ({ sync: now, network: null }), false, { info } as never)
+  vi.advanceTimersByTime(60_000)
+  now = idle
+  vi.advanceTimersByTime(120_000)
+  end()
+  expect(lines).toEqual([
+    [{ oldest: 901, perSecond: 10, secondsLeft: 90 }, 'fetching older blocks'],
+    [{ head: 100 }, 'all older blocks are stored'],
+  ])
+})

@@ -5,6 +5,8 @@ import { syncProgress } from './observe/syncProgress.ts'
 const everyMs = 10_000
 /** Interval of the message that there are no peers. */
 const aloneMs = 60_000
+/** Interval of the messages about older blocks. */
+const olderMs = 60_000
 
 /** Figures of a node with a network; undefined while the chain is not open. */
 export interface PeerFigures {
@@ -13,8 +15,8 @@ export interface PeerFigures {
 }
 
 /**
- * Logs the progress of a running synchronization every ten seconds, its end, a failure of this node that stops it, and, if the
- * node searches for peers, every minute that there are none. Returns a function that ends it.
+ * Logs the progress of a running synchronization every ten seconds, its end, a failure of this node that stops it, every minute how
+ * far older blocks are stored, and, if the node searches for peers, that there are none. Returns a function that ends it.
  */
 export function logSync(
   figures: () => PeerFigures | undefined,
@@ -40,8 +42,17 @@ export function logSync(
     if (peers.in + peers.out === 0)
       logger.warn({ head: sync?.head, knownNodes, closed }, 'no peers: still searching; serving what is stored')
   }, aloneMs).unref()
+  let wasMissing = false
+  const older = setInterval(() => {
+    const sync = figures()?.sync
+    if (sync === null || sync === undefined) return
+    if (sync.older !== null) logger.info(syncProgress(sync).older, 'fetching older blocks')
+    else if (wasMissing) logger.info({ head: sync.head }, 'all older blocks are stored')
+    wasMissing = sync.older !== null
+  }, olderMs).unref()
   return () => {
     clearInterval(timer)
+    clearInterval(older)
     clearInterval(alone)
   }
 }

@@ -353,14 +353,17 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
       { stage: 'execution', block: 1000, target: 4000, perSecond: 16 },
     ]
     const sync = { isSyncing: true, stages, peers: 3, peersOverBudget: 1, secondsBehind: 90000, secondsLeft: 500 }
+    const older = { oldest: 60_001, perSecond: 500, secondsLeft: 120 }
     await page.route('**/api/node', async (route) => {
       const response = await route.fetch()
-      const body = { ...((await response.json()) as object), sync: { ...sync, failure: null } }
+      const body = { ...((await response.json()) as object), sync: { ...sync, older, failure: null } }
       await route.fulfill({ response, json: body })
     })
     const part = page.locator('#sync')
     await part.getByText('3 peers, 1 of them at their limit · 25 h behind the best header · about 8 min left').waitFor()
     expect(await part.locator('[data-stage=execution] .number').allTextContents()).toEqual(['1,000', '4,000', '16'])
+    const text = 'Older blocks: stored down to block 60,001 · 500 a second · about 2 min left'
+    expect(await part.locator('[data-older]').textContent()).toBe(text)
     expect(await part.locator('[data-stage=state] .number').allTextContents()).toEqual(['3 MB', '9 MB', '1 MB'])
     expect(await part.getByLabel('Bodies').evaluate((bar) => [bar.value, bar.max])).toEqual([1500, 4000])
     await page.context().close()

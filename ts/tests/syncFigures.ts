@@ -21,5 +21,6 @@ export const idle: SyncFigures = {
   ready: 0,
   importing: 0,
   state: null,
+  older: null,
   failure: null,
 }

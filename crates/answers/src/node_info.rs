@@ -4,7 +4,7 @@ use crate::error::Answer;
 use crate::json::JsonWriter;
 use crate::node::Node;
 
-/// Network, chain id, genesis, head, best validated header, an unfinished download of a state (`stateDownload`), highest stored block, kept states (`keptStates` below the head by the
+/// Network, chain id, genesis, head, best validated header, an unfinished download of a state (`stateDownload`), highest stored block, lowest one above genesis, kept states (`keptStates` below the head by the
 /// settings, null for all), first block whose state root is compared (`stateComparedFrom`) and size on disk (`diskBytesByKind`: blocks,
 /// receipts and indexes; state of the head; earlier states; all versions of trie nodes),
 /// as JSON.
@@ -35,6 +35,9 @@ pub fn answer(node: &Node) -> Answer {
         json.end_object();
     }
     json.key("highestBlock").number(chain.highest_number()?.cast_signed());
+    if let Some(oldest) = chain.oldest_block()? {
+        json.key("oldestBlock").number(oldest.number.cast_signed());
+    }
     json.key("history").text(&chain.config().history.to_string());
     match chain.kept_states() {
         Some(kept) => json.key("keptStates").number(kept.cast_signed()),

@@ -2,7 +2,7 @@
 
 use crate::json::JsonWriter;
 use crate::node::Node;
-use rhizome_net::{PeerNetwork, StateStage, SyncStatus};
+use rhizome_net::{OlderStage, PeerNetwork, StateStage, SyncStatus};
 
 /// Writes the member `sync`: null without a network.
 pub(crate) fn write(json: &mut JsonWriter, node: &Node) {
@@ -46,6 +46,16 @@ fn write_status(json: &mut JsonWriter, status: &SyncStatus) {
             json.key("bytes").number(progress.bytes.cast_signed());
             json.key("totalBytes").number(progress.total_bytes.cast_signed());
             json.key("bytesPerSecond").number((bytes_per_second.round() as u64).cast_signed());
+            json.end_object();
+        }
+        None => json.null(),
+    }
+    json.key("older");
+    match &status.older {
+        Some(OlderStage { oldest, blocks_per_second }) => {
+            json.begin_object();
+            json.key("oldest").number(oldest.cast_signed());
+            json.key("blocksPerSecond").number((blocks_per_second.round() as u64).cast_signed());
             json.end_object();
         }
         None => json.null(),

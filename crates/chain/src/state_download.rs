@@ -64,7 +64,7 @@ impl From<io::Error> for StateDownloadError {
     }
 }
 
-/// How much of a download is there.
+/// Extent of the part of a download that is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StateProgress {
     /// Number of the pivot.

@@ -207,6 +207,9 @@ fn a_download_continues_after_a_restart_with_what_is_missing() {
         let download =
             resumed.unwrap_or_else(|| chain.begin_state_download(chain.state_pivot(PIVOT).unwrap()).unwrap());
         download.finish_segments().unwrap();
+        let progress = download.progress();
+        assert_eq!(chain.stored_state_progress().unwrap(), Some(progress));
+        assert_eq!(progress.bytes, progress.total_bytes.min(progress.chunks * STATE_CHUNK_BYTES));
         if total > 0 {
             assert_eq!((download.progress().chunks, download.progress().total_chunks), (added.len() as u64, total));
         }

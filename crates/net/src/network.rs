@@ -11,7 +11,7 @@ use crate::peer::events::PeerEvent;
 use crate::peer::{Peer, PeerDirection};
 use crate::standing::{PeerStanding, ScoreEvent};
 use crate::sync::{self, SyncProgress, SyncStatus};
-use crate::{dialler, discovery, dispatch, listener, relay, server, snap};
+use crate::{dialler, discovery, dispatch, listener, older_blocks, relay, server, snap};
 use parking_lot::Mutex;
 use rhizome_chain::{Chain, StateProgress};
 use rhizome_wire::session::{Enode, HostPort, NodeId};
@@ -100,8 +100,12 @@ impl PeerNetwork {
             relay::relay(Arc::clone(shared), Arc::clone(&chain), handlers.relay).map_err(NetworkError::Threads)?;
         let snap_task = snap::synchronize(Arc::clone(shared), Arc::clone(&chain), Arc::clone(&progress), handlers.snap)
             .map_err(NetworkError::Threads)?;
+        let (older_events, older_progress) = (handlers.older_blocks, Arc::clone(&progress));
+        let older_task = older_blocks::download(Arc::clone(shared), Arc::clone(&chain), older_progress, older_events)
+            .map_err(NetworkError::Threads)?;
         if let Some(runtime) = &*network.runtime.lock() {
             runtime.spawn(snap_task);
+            runtime.spawn(older_task);
             runtime.spawn(dispatch::dispatch(Arc::clone(shared), received, senders));
             runtime.spawn(task);
             runtime.spawn(relay_task);

@@ -17,7 +17,7 @@ mod window;
 pub(crate) mod work_threads;
 
 pub(crate) use progress::SyncProgress;
-pub use progress::{StateStage, SyncLoad, SyncStatus};
+pub use progress::{OlderStage, StateStage, SyncLoad, SyncStatus};
 pub use window::WindowLengths;
 
 use crate::network_state::NetworkState;

@@ -7,6 +7,7 @@ mod chunk_server;
 mod connections;
 mod discovery;
 mod live;
+mod older_blocks;
 mod recordings;
 mod reference_peer;
 mod relay;

@@ -37,6 +37,10 @@ pub(crate) struct Behaviour {
     pub(crate) shortens_headers: bool,
     /// Claimed number and difficulty in place of the true ones.
     pub(crate) claim: Option<(BlockIdentifier, U256)>,
+    /// Bodies and whole blocks below a height are missing.
+    pub(crate) lowest: u64,
+    /// Each answer is sent twice.
+    pub(crate) repeats_answers: bool,
     /// Serves states.
     pub(crate) states: Option<Arc<ChunkServer>>,
 }
@@ -115,7 +119,7 @@ impl ServedChain {
                 RskMessage::BlockHeadersResponse { id, headers }.encode()
             }
             RskMessage::BodyRequest { id, hash } => {
-                let mut at = *self.by_hash.get(&hash)?;
+                let mut at = *self.by_hash.get(&hash).filter(|at| **at as u64 >= behaviour.lowest)?;
                 if behaviour.silent_from.is_some_and(|from| at as u64 >= from) {
                     return None;
                 }
@@ -131,10 +135,11 @@ impl ServedChain {
             }
             RskMessage::SnapBlocksRequest { id, number } if behaviour.serves_snap => {
                 let number = number as usize;
-                if number < 2 || number > best {
+                let lowest = behaviour.lowest.max(1) as usize;
+                if number <= lowest || number > best {
                     return None;
                 }
-                let range = number.saturating_sub(400).max(1)..number;
+                let range = number.saturating_sub(400).max(lowest)..number;
                 let mut whole = self.blocks[range.clone()].to_vec();
                 for block in &mut whole {
                     if behaviour.wrong_bodies_from.is_some_and(|from| block.header.number >= from) {
@@ -258,7 +263,11 @@ fn serve(
                 if behaviour.ends_at_blocks && matches!(request, RskMessage::SnapBlocksRequest { .. }) {
                     break;
                 }
-                waiting.extend(chain.answer(&request, behaviour));
+                let answer = chain.answer(&request, behaviour);
+                if behaviour.repeats_answers {
+                    waiting.extend(answer.clone());
+                }
+                waiting.extend(answer);
             }
             Ok(Some(_)) => {}
         }

@@ -19,7 +19,7 @@ fn node_with(blocks: u64, serves_snap: bool) -> SyncingNode {
     SyncingNode::start_with(chain, |options| NetworkOptions { serves_snap, ..options })
 }
 
-fn join(node: &SyncingNode, capabilities: &[Capability]) -> ScriptedPeer {
+pub(crate) fn join(node: &SyncingNode, capabilities: &[Capability]) -> ScriptedPeer {
     let genesis = node.chain.main_hash(0).unwrap().unwrap();
     let address = node.network.listening().unwrap();
     ScriptedPeer::join_with(connect(address), &key(9), node.network.id(), capabilities, genesis.as_slice())

@@ -2,12 +2,14 @@
 
 use crate::chunk_server::ChunkServer;
 use crate::reference_peer::{Behaviour, ServedChain};
+use crate::scripted_peer::{ScriptedPeer, connect};
 use crate::support::{key, wait_for};
 use crate::sync::{NOW, SyncingNode, config, open};
 use rhizome_chain::{Chain, ChainConfig, ProvenBlocks, SnapshotHeights, StateHistory, VerificationScope};
-use rhizome_net::{Enode, HostPort, NetworkOptions};
+use rhizome_net::{Enode, HostPort, NetworkOptions, ScoreEvent, ScoredPeer};
 use rhizome_primitives::{Address, B256, Bytes, ChainSpec, I256, U256};
-use rhizome_wire::rsk::BlockIdentifier;
+use rhizome_wire::rsk::{BlockIdentifier, EncodedList, RskMessage, WeighedBlocks, block_strings};
+use rhizome_wire::session::{Capability, codes};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -102,11 +104,56 @@ fn a_server_that_stops_is_replaced() {
     let progress = || node.network.state_progress().map_or(0, |progress| progress.chunks);
     wait_for("the first chunks", PATIENCE, || progress() >= 30);
     assert_eq!(node.chain.head().number(), 0);
+    let status = node.status();
+    let stage = status.download.unwrap();
+    assert!(status.is_syncing && stage.progress.pivot == PIVOT && stage.bytes_per_second > 0.0, "{stage:?}");
+    assert!((1..stage.progress.total_bytes).contains(&stage.progress.bytes), "{stage:?}");
     let other = ChunkServer::new(&chain, false, None);
     let _other = node.peer(3, &served, serving(&other));
     reaches(&node, served.best());
     verify(&node.chain);
     assert!(other.served().keys().all(|index| *index >= 30));
+}
+
+/// Returns how often a peer has sent an answer that was not asked for.
+fn unexpected(node: &SyncingNode, fill: u8) -> u64 {
+    let id = ScoredPeer::Node(key(fill).id());
+    let scores = node.network.standing().scores();
+    let score = scores.into_iter().find(|(peer, _)| *peer == id);
+    score.map_or(0, |(_, score)| score.count(ScoreEvent::UnexpectedMessage))
+}
+
+#[test]
+fn answers_that_were_not_asked_for_count_against_the_peer() {
+    let (chain, served) = source();
+    let dir = tempfile::tempdir().unwrap();
+    let node = start(dir.path());
+    let address = node.network.listening().unwrap();
+    let genesis = chain.main_hash(0).unwrap().unwrap();
+    let capabilities = [Capability::rsk(), Capability::snap()];
+    let connected = connect(address);
+    let mut stranger =
+        ScriptedPeer::join_with(connected, &key(5), node.network.id(), &capabilities, genesis.as_slice());
+    let strings = block_strings(std::iter::empty());
+    let blocks = || WeighedBlocks::new(EncodedList::decode(&strings, "blocks").unwrap(), Vec::new()).unwrap();
+    for id in [7, 1 << 48, (1 << 48) + 1, 1 << 49] {
+        for message in [
+            RskMessage::StateChunkResponse { id, chunk: &[], number: PIVOT, from: 0, to: 1, is_complete: false },
+            RskMessage::SnapBlocksResponse { id, blocks: blocks() },
+            RskMessage::SnapStatusResponse { id, blocks: blocks(), trie_size: 9 },
+        ] {
+            stranger.send(codes::RSK, &message.encode());
+        }
+    }
+    wait_for("the counts", PATIENCE, || unexpected(&node, 5) == 12);
+    // Each answer of this one comes twice.
+    let states = ChunkServer::new(&chain, false, None);
+    let peer = node.peer(2, &served, Behaviour { repeats_answers: true, ..serving(&states) });
+    reaches(&node, served.best());
+    let repeated = states.served().len() as u64;
+    assert!(unexpected(&node, 2) > repeated && repeated > 90, "{} of {repeated}", unexpected(&node, 2));
+    assert!(!peer.is_closed());
+    verify(&node.chain);
 }
 
 #[test]

@@ -6,39 +6,20 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rhizome_primitives::{Address, B256, U256};
+use rhizome_primitives::B256;
 use rocksdb::WriteBatch;
 
 use crate::change_set::{StoredValue, StoredValueView};
 use crate::columns::{
-    self, BLOCKS, FIRST_RECEIPTS_KEY, FLAT, FLUSHED_KEY, HEAD_KEY, HEIGHTS, META, OLDEST_STATE_KEY, TAKEOVER_KEY,
-    TRANSACTIONS, VALUES,
+    self, FIRST_RECEIPTS_KEY, FLAT, FLUSHED_KEY, HEAD_KEY, META, OLDEST_STATE_KEY, TAKEOVER_KEY, VALUES,
 };
-use crate::record::{self, FlushedTrie, HeightEntry};
+use crate::older_blocks::{self, TakenBlock};
+use crate::record::FlushedTrie;
 use crate::state_files::{self, StateRows};
 use crate::{StorageError, Store, history_tail};
 
 /// Above all keys.
 const LAST_KEY: [u8; 128] = [0xff; 128];
-
-/// A block that is stored without execution and without receipts.
-#[derive(Debug, Clone)]
-pub struct TakenBlock {
-    /// Hash of the block.
-    pub hash: B256,
-    /// Number of the block.
-    pub number: u64,
-    /// Encoding of the block.
-    pub raw: Vec<u8>,
-    /// Total difficulty of the block.
-    pub total_difficulty: U256,
-    /// State root of the header.
-    pub state_root: B256,
-    /// Sender of each transaction, zero for REMASC.
-    pub senders: Vec<Address>,
-    /// Hash of each transaction.
-    pub transaction_hashes: Vec<B256>,
-}
 
 /// Replacement of the state of a new database.
 pub struct StateTakeover<'a> {
@@ -91,7 +72,7 @@ impl<'a> StateTakeover<'a> {
         let Some(head) = blocks.last() else { return Ok(self.store.generation()) };
         self.store.database.check_writable()?;
         let mut batch = WriteBatch::default();
-        self.batch_taken(&mut batch, blocks)?;
+        older_blocks::add_to_batch(self.store, &mut batch, blocks)?;
         let engine = self.store.database.engine()?;
         let values = engine.column(VALUES)?;
         for (hash, count) in self.references()? {
@@ -129,24 +110,6 @@ impl<'a> StateTakeover<'a> {
         batch.delete_cf(meta, TAKEOVER_KEY);
         self.store.write_new_head(batch)?;
         self.store.values.clear();
-        Ok(())
-    }
-
-    /// Adds blocks of the best chain without state and receipts.
-    fn batch_taken(&self, batch: &mut WriteBatch, blocks: &[TakenBlock]) -> Result<(), StorageError> {
-        let engine = self.store.database.engine()?;
-        for block in blocks {
-            let TakenBlock { hash, total_difficulty, .. } = *block;
-            let row = record::encode_block(&block.raw, total_difficulty, &block.state_root, &block.senders);
-            batch.put_cf(engine.column(BLOCKS)?, hash, row);
-            let mut entries = self.store.blocks_at(block.number)?;
-            entries.retain(|entry| entry.hash != hash);
-            entries.push(HeightEntry { hash, total_difficulty, is_main: true });
-            batch.put_cf(engine.column(HEIGHTS)?, block.number.to_be_bytes(), record::encode_heights(&entries));
-            for (transaction, index) in block.transaction_hashes.iter().zip(0..) {
-                batch.merge_cf(engine.column(TRANSACTIONS)?, transaction, record::encode_location(&hash, index));
-            }
-        }
         Ok(())
     }
 

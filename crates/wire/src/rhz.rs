@@ -89,6 +89,11 @@ impl<'a> RhzMessage<'a> {
     }
 }
 
+/// Returns the id of a message without reading its parameters.
+pub fn message_id(payload: &[u8]) -> Result<u64, RskMessageError> {
+    MessageFields::decode(payload, "message")?.number("message id")
+}
+
 /// Splits the bodies of an answer one by one; `None`: the server does not have the block.
 pub fn bodies<'a>(
     bodies: EncodedList<'a>,

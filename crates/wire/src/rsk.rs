@@ -29,7 +29,7 @@ pub use encode::{block_strings, encode_body};
 pub use error::RskMessageError;
 pub use identifier::BlockIdentifier;
 pub use list::{EncodedList, MAX_LIST_ELEMENTS};
-pub use message::{MAX_ANNOUNCED, RskMessage, message_type, types};
+pub use message::{MAX_ANNOUNCED, RskMessage, message_id, message_type, types};
 pub use status::{EthStatus, StatusMessage};
 
 pub(crate) use fields::MessageFields;

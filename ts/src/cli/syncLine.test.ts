@@ -45,9 +45,16 @@ test('behavior: stages, rate, peers and time left in one line, then the end', ()
 test('behavior: a state that is downloaded, in megabytes', () => {
   const state = { pivot: 400, bytes: 3_000_000, totalBytes: 9_040_000, bytesPerSecond: 500_000 }
   const [line] = shown(true, [{ ...running, head: 0, importing: 0, ready: 0, state }])
-  expect(line).toBe(
-    'headers 500/900  state 3.0/9.0 MB  bodies 0/500  execution 0/500  0.5 MB/s  1 peer  13 s left',
-  )
+  expect(line).toBe('headers 500/900  state 3.0/9.0 MB  bodies 0/500  execution 0/500  0.5 MB/s  1 peer  13 s left')
+})
+
+test('behavior: older blocks after the end, until all are stored', () => {
+  const older = { oldest: 901, blocksPerSecond: 10 }
+  const lines = shown(true, [running, { ...idle, older }, idle])
+  expect(lines.slice(1, 3)).toEqual([
+    'synchronized: block 100\nolder blocks down to 901  10 blocks/s  1 min 30 s left',
+    '',
+  ])
 })
 
 test('behavior: a failure is named, and the line is cleared at the end', () => {

@@ -23,6 +23,13 @@ export interface StateFigures {
   readonly bytesPerSecond: number
 }
 
+/** The download of the blocks below the ones of a state download. */
+export interface OlderFigures {
+  /** Number of the lowest stored block above genesis. */
+  readonly oldest: number
+  readonly blocksPerSecond: number
+}
+
 /** The synchronization with peers. Counters start with the node, rates are of the last 30 s. */
 export interface SyncFigures {
   /** Whether the head is more than 24 blocks behind the best header. */
@@ -59,6 +66,8 @@ export interface SyncFigures {
   readonly importing: number
   /** Null unless a state is downloaded. */
   readonly state: StateFigures | null
+  /** Null unless older blocks are missing. */
+  readonly older: OlderFigures | null
   /** Failure of this node that stopped the synchronization. */
   readonly failure: string | null
 }

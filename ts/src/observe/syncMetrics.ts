@@ -12,10 +12,16 @@ export function syncMetrics(registry: Registry): (figures: SyncFigures | null) =
   const best = gauge('best_header', 'Number of the best validated header.')
   const behind = gauge('behind_seconds', 'Seconds between the times of the head and of the best validated header.')
   const stages = gauge('stage_block', 'Block that a stage has reached: headers, bodies, execution.', ['stage'])
+  const oldest = gauge('oldest_block', 'Lowest stored block above genesis while older ones are missing; 0: none is.')
   const state = gauge('state_bytes', 'Bytes of a state that is downloaded: received, total; 0 without one.', ['kind'])
   const stateRate = gauge('state_bytes_per_second', 'Received bytes of a state a second.')
-  const left = gauge('left_seconds', 'Estimated time until the state is there, while one is downloaded, else until the head is the best block; 0: unknown.')
-  const rates = gauge('rate', 'Headers verified, bodies received and blocks imported a second.', ['stage'])
+  const left = gauge(
+    'left_seconds',
+    'Estimated time until the state is there, while one is downloaded, else until the head is the best block; 0: unknown.',
+  )
+  const rates = gauge('rate', 'Headers verified, bodies received, blocks imported and older blocks stored a second.', [
+    'stage',
+  ])
   const blocks = gauge('blocks', 'Blocks ahead of the head, by state.', ['state'])
   const peers = gauge('peers', 'Peers that are asked; "over_budget" ones take no further message in this minute.', [
     'state',
@@ -40,6 +46,8 @@ export function syncMetrics(registry: Registry): (figures: SyncFigures | null) =
     state.set({ kind: 'total' }, figures?.state?.totalBytes ?? 0)
     stateRate.set(figures?.state?.bytesPerSecond ?? 0)
     left.set(progress?.secondsLeft ?? 0)
+    oldest.set(figures?.older?.oldest ?? 0)
+    rates.set({ stage: 'older' }, figures?.older?.blocksPerSecond ?? 0)
     rates.set(
       { stage: 'headers' },
       of((now) => now.headersPerSecond),

@@ -26,3 +26,10 @@ test('behavior: a state is counted in bytes between headers and bodies, and the 
 test('behavior: without an executed block the time left is unknown', () => {
   expect(syncProgress({ ...idle, bestHeader: 500 }).secondsLeft).toBeNull()
 })
+
+test('behavior: older blocks are counted downwards', () => {
+  expect(syncProgress(idle).older).toBeNull()
+  const older = { oldest: 60_001, blocksPerSecond: 500 }
+  expect(syncProgress({ ...idle, older }).older).toEqual({ oldest: 60_001, perSecond: 500, secondsLeft: 120 })
+  expect(syncProgress({ ...idle, older: { ...older, blocksPerSecond: 0 } }).older?.secondsLeft).toBeNull()
+})

@@ -1,4 +1,4 @@
-//! Whole states: snapshots that peers download from this node, and the download of a state from peers.
+//! Whole states: snapshots that peers download from this node, the download of a state from peers, and of the blocks below it.
 
 use std::sync::Arc;
 
@@ -7,6 +7,8 @@ use rhizome_storage::NodeVersions;
 
 use super::Chain;
 use crate::error::ChainError;
+use crate::import::prepared_block::PreparedBlock;
+use crate::older_blocks::{self, OldestBlock};
 use crate::state_download::{StateDownload, StatePivot, StateProgress, take_over};
 use crate::state_snapshots::{SnapshotMaker, StateSnapshot};
 
@@ -68,5 +70,18 @@ impl Chain {
         let taken = Arc::clone(download);
         self.importer.run(move |writer| take_over(writer, &taken, difficulty))??;
         self.headers.rebase(&self.head().record)
+    }
+
+    /// Returns the lowest stored block above genesis; `None` if the head is genesis. All blocks of the best chain above it are
+    /// stored; those below it are missing only after a takeover.
+    pub fn oldest_block(&self) -> Result<Option<OldestBlock>, ChainError> {
+        older_blocks::oldest_block(&self.archive)
+    }
+
+    /// Stores blocks below the oldest one, descending, of which the first one must be its parent; stops before a block that is not
+    /// the parent of the block before. Lists must have been compared with the header. One caller at a time. Returns the number of stored
+    /// blocks.
+    pub fn add_older_blocks(&self, blocks: &[PreparedBlock]) -> Result<usize, ChainError> {
+        older_blocks::add_older_blocks(&self.archive, blocks)
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use rhizome_primitives::{B256, Block, ChainSpec, U256};
+use rhizome_primitives::{Block, ChainSpec, U256};
 use rhizome_storage::{CurrentNodes, StateTakeover, Store, TakenBlock};
 use rhizome_trie::Trie;
 
@@ -14,6 +14,7 @@ use crate::head::branch_change::BranchChange;
 use crate::import::head_writer::HeadWriter;
 use crate::import::import_state::ImportState;
 use crate::import::prepared_block::PreparedBlock;
+use crate::older_blocks::taken_block;
 
 /// File of the total difficulty of the pivot.
 const DIFFICULTY: &str = "difficulty";
@@ -110,19 +111,7 @@ fn taken_blocks(
         let block = Block::decode(&raw, spec);
         let block = block.map_err(|source| ChainError::StoredBlock { hash: pivot.hash, source })?;
         let own = blocks::own_difficulty(&block);
-        let prepared = PreparedBlock::new(block);
-        let senders = prepared.senders().iter().map(|sender| sender.as_ref().copied().unwrap_or_default()).collect();
-        let header = &prepared.block.header;
-        let state_root = B256::try_from(header.state_root.as_ref()).unwrap_or(pivot.root);
-        taken.push(TakenBlock {
-            hash: prepared.hash,
-            number: header.number,
-            total_difficulty: difficulty,
-            state_root,
-            senders,
-            transaction_hashes: prepared.block.transactions.iter().map(|transaction| transaction.hash()).collect(),
-            raw,
-        });
+        taken.push(taken_block(&PreparedBlock::new(block), difficulty));
         difficulty = difficulty.saturating_sub(own);
     }
     taken.reverse();

@@ -37,7 +37,8 @@ pub(super) fn answer(server: &ChainServer, request: RskMessage<'_>) -> Result<Op
     }
 }
 
-/// Returns the message with blocks of the main chain, both ends included. Leaves out the lowest blocks above the size limit.
+/// Returns the message with blocks of the main chain, both ends included; `None` without any. Leaves out the lowest blocks above the
+/// size limit, and below the lowest stored one.
 fn weighed(
     server: &ChainServer,
     from: u64,
@@ -46,15 +47,17 @@ fn weighed(
 ) -> Result<Option<Vec<u8>>, ServeError> {
     let (mut raws, mut difficulties, mut size) = (Vec::new(), Vec::new(), 0);
     for number in (from..=to).rev() {
-        // Missing only if the chain was rewound meanwhile.
-        let Some(record) = server.chain.main_block(number)? else { return Ok(None) };
+        let Some(record) = server.chain.main_block(number)? else { break };
         size += record.size;
         if size > MAX_BYTES && !raws.is_empty() {
             break;
         }
-        let Some(raw) = server.chain.raw_block(&record.hash)? else { return Ok(None) };
+        let Some(raw) = server.chain.raw_block(&record.hash)? else { break };
         raws.push(raw);
         difficulties.push(record.total_difficulty);
+    }
+    if raws.is_empty() {
+        return Ok(None);
     }
     raws.reverse();
     difficulties.reverse();

@@ -3,6 +3,7 @@
 use crate::network_state::NetworkState;
 use crate::peer::outbox::SendError;
 use crate::peer::{Peer, PeerKey, key_of};
+use crate::request_ids;
 use rhizome_chain::{STATE_CHUNK_BYTES, StatePivot};
 use rhizome_wire::rsk::RskMessage;
 use std::collections::{HashMap, HashSet};
@@ -20,8 +21,6 @@ const REST: Duration = Duration::from_secs(30);
 const SILENCE: Duration = Duration::from_secs(15);
 /// Consecutive wrong answers after which a peer rests.
 const MAX_WRONG: u32 = 8;
-/// Requests of this task have ids from here on, those of the synchronization of blocks lower ones.
-const FIRST_ID: u64 = 1 << 48;
 /// Kilobytes of a chunk, as the reference states them.
 const CHUNK_KILOBYTES: u64 = STATE_CHUNK_BYTES / 1_024;
 
@@ -145,7 +144,7 @@ impl SnapPeers {
     pub(super) fn request(&mut self, key: PeerKey, request: SnapRequest, pivot: &StatePivot) -> bool {
         let Some(peer) = self.all.get_mut(&key) else { return false };
         self.requests += 1;
-        let id = FIRST_ID + self.requests;
+        let id = request_ids::STATE + self.requests;
         let message = match request {
             SnapRequest::Chunk(index) => RskMessage::StateChunkRequest {
                 id,
@@ -165,7 +164,7 @@ impl SnapPeers {
         sent.is_ok()
     }
 
-    /// Takes the request that an answer is for; `None` if it was given up.
+    /// Takes the request that an answer is for; `None` if there is none, or it was given up.
     pub(super) fn answered(&mut self, key: PeerKey, id: u64, bytes: usize) -> Option<SnapRequest> {
         let peer = self.all.get_mut(&key)?;
         peer.heard = Instant::now();

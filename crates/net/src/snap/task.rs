@@ -110,13 +110,25 @@ impl SnapTask {
         }
     }
 
+    /// Has an answer verified. An answer without a request, or a second one to the same, counts against the peer.
     fn answer(&mut self, peer: &Arc<Peer>, message: PeerMessage) {
-        let id = match RskMessage::decode(message.payload()) {
-            Ok(decoded) => decoded.id(),
-            Err(_malformed) => return self.shared.report(peer, ScoreEvent::InvalidMessage),
+        let Ok(decoded) = RskMessage::decode(message.payload()) else {
+            return self.shared.report(peer, ScoreEvent::InvalidMessage);
         };
-        let (key, SnapStage::State(download)) = (key_of(peer), &self.stage) else { return };
-        let Some(request) = id.and_then(|id| self.peers.answered(key, id, message.payload().len())) else { return };
+        let (key, length) = (key_of(peer), message.payload().len());
+        let Some(request) = decoded.id().and_then(|id| self.peers.answered(key, id, length)) else {
+            return self.shared.report(peer, ScoreEvent::UnexpectedMessage);
+        };
+        let is_answer = match request {
+            SnapRequest::Chunk(_) => matches!(decoded, RskMessage::StateChunkResponse { .. }),
+            SnapRequest::Blocks(_) => matches!(decoded, RskMessage::SnapBlocksResponse { .. }),
+        };
+        if !is_answer {
+            self.shared.report(peer, ScoreEvent::UnexpectedMessage);
+            self.peers.note(key, request, false);
+            return self.peers.verified(key);
+        }
+        let SnapStage::State(download) = &self.stage else { return self.peers.verified(key) };
         match request {
             SnapRequest::Chunk(index) => _ = self.verifying.insert(index),
             SnapRequest::Blocks(_) => self.is_verifying_blocks = true,

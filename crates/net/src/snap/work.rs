@@ -3,10 +3,11 @@
 use super::peers::SnapRequest;
 use crate::peer::PeerKey;
 use crate::peer::events::PeerMessage;
+use crate::verified_blocks::linked_blocks;
 use rayon::ThreadPool;
 use rhizome_chain::{Chain, ChainError, PreparedBlock, STATE_CHUNK_BYTES, StateDownload, StateDownloadError};
 use rhizome_primitives::U256;
-use rhizome_wire::rsk::{EncodedBlock, RskMessage};
+use rhizome_wire::rsk::RskMessage;
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -105,32 +106,14 @@ fn add_blocks(chain: &Chain, download: &StateDownload, payload: &[u8]) -> Result
     let Ok(RskMessage::SnapBlocksResponse { blocks, .. }) = RskMessage::decode(payload) else {
         return Ok(AnswerContent::Wrong);
     };
-    let Ok(weighed) = blocks.blocks().collect::<Result<Vec<_>, _>>() else { return Ok(AnswerContent::Wrong) };
-    let (mut next, mut prepared) = (download.next_block(), Vec::new());
-    let mut difficulty = None;
-    for (block, stated) in weighed.iter().rev() {
-        let Some(block) = expected(chain, block, next) else { break };
-        difficulty = difficulty.or(Some(*stated));
-        next = block.block().header.parent().zip(next).map(|(parent, (number, _))| (number.saturating_sub(1), parent));
-        prepared.push(block);
-    }
+    let Some(next) = download.next_block() else { return Ok(AnswerContent::Wrong) };
+    let linked = linked_blocks(chain, &blocks, next);
+    let difficulty = linked.first().map(|(_, stated)| *stated);
+    let linked: Vec<PreparedBlock> = linked.into_iter().map(|(block, _)| block).collect();
     let above = download.difficulty_of_blocks();
-    let added = download.add_blocks(&prepared)?;
+    let added = download.add_blocks(&linked)?;
     Ok(match difficulty {
         Some(difficulty) if added > 0 => AnswerContent::Blocks { difficulty: difficulty.saturating_add(above) },
         _ => AnswerContent::Wrong,
     })
-}
-
-/// Decodes a block if it is the next one and its lists are those of its header.
-fn expected(
-    chain: &Chain,
-    block: &EncodedBlock<'_>,
-    next: Option<(u64, rhizome_primitives::B256)>,
-) -> Option<PreparedBlock> {
-    let header = block.header(chain.spec()).ok()?;
-    if next != Some((header.number, header.hash())) {
-        return None;
-    }
-    PreparedBlock::join(&header, block.transactions().encoding(), block.uncles().encoding(), chain.spec()).ok()
 }

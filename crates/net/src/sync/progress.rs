@@ -22,8 +22,12 @@ pub(crate) struct SyncProgress {
     budget_waits: AtomicU64,
     /// Chunks of a state.
     chunks: AtomicU64,
+    /// Older blocks stored.
+    older_blocks: AtomicU64,
     /// Download of a state, while it is under way.
     download: Mutex<Option<StateProgress>>,
+    /// Number of the lowest stored block, while older ones are missing.
+    oldest: Mutex<Option<u64>>,
     state: Mutex<ProgressState>,
 }
 
@@ -57,15 +61,25 @@ struct ProgressSample {
     bodies: u64,
     number: u64,
     chunks: u64,
+    older_blocks: u64,
 }
 
 /// Download of a state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StateStage {
-    /// How much is there.
+    /// Extent of the part that is there.
     pub progress: StateProgress,
     /// Received bytes of the trie a second.
     pub bytes_per_second: f64,
+}
+
+/// Download of the blocks below the ones of a state download.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OlderStage {
+    /// Number of the lowest stored block above genesis.
+    pub oldest: u64,
+    /// Stored blocks a second.
+    pub blocks_per_second: f64,
 }
 
 /// The synchronization at one moment.
@@ -97,16 +111,28 @@ pub struct SyncStatus {
     pub load: SyncLoad,
     /// Download of a state, while it is under way.
     pub download: Option<StateStage>,
+    /// Download of older blocks; `None` unless some are missing.
+    pub older: Option<OlderStage>,
     /// Failure of this node that stopped the synchronization.
     pub failure: Option<String>,
 }
 
+/// Whether a head counts as behind the best header.
+fn is_behind(head: u64, best: u64) -> bool {
+    best > head + NEAR
+}
+
 impl SyncProgress {
+    /// Whether the head of a chain is more than 24 blocks behind the best header.
+    pub(crate) fn is_syncing(chain: &Chain) -> bool {
+        is_behind(chain.head().number(), chain.headers().best_number())
+    }
+
     /// Returns the current state.
     pub(crate) fn status(&self, chain: &Chain) -> SyncStatus {
         let (head, highest) = (chain.head(), chain.headers().best_number());
         let current = head.number();
-        let is_syncing = highest > current + NEAR;
+        let is_syncing = is_behind(current, highest);
         let tip = chain.headers().tip().filter(|_| highest > current);
         let head_time = head.record.block.header.timestamp;
         let seconds_behind = tip.map_or(0, |tip| tip.header.timestamp.saturating_sub(head_time));
@@ -114,7 +140,8 @@ impl SyncProgress {
         let mut state = self.state.lock();
         let start =
             if is_syncing { *state.start.get_or_insert(current) } else { state.start.take().unwrap_or(current) };
-        let [headers_per_second, bodies_per_second, blocks_per_second, chunks_per_second] = state.rates(&now);
+        let rates = state.rates(&now);
+        let [headers_per_second, bodies_per_second, blocks_per_second, chunks_per_second, older_per_second] = rates;
         let bytes_per_second = chunks_per_second * STATE_CHUNK_BYTES as f64;
         let download = (*self.download.lock()).map(|progress| StateStage { progress, bytes_per_second });
         SyncStatus {
@@ -131,6 +158,7 @@ impl SyncProgress {
             budget_waits: self.budget_waits.load(Ordering::Relaxed),
             load: state.load,
             download,
+            older: (*self.oldest.lock()).map(|oldest| OlderStage { oldest, blocks_per_second: older_per_second }),
             failure: state.failure.clone(),
         }
     }
@@ -161,6 +189,12 @@ impl SyncProgress {
         *self.download.lock() = download;
     }
 
+    /// Notes the lowest stored block, `None` if no older ones are missing, and the number of older blocks that were stored.
+    pub(crate) fn note_oldest(&self, oldest: Option<u64>, stored: u64) {
+        *self.oldest.lock() = oldest;
+        self.older_blocks.fetch_add(stored, Ordering::Relaxed);
+    }
+
     pub(crate) fn set_failure(&self, failure: Option<String>) {
         self.state.lock().failure = failure;
     }
@@ -170,7 +204,7 @@ impl SyncProgress {
         let (current, highest) = (chain.head().number(), chain.headers().best_number());
         let now = self.sample(current);
         let mut state = self.state.lock();
-        state.start = if highest > current + NEAR { state.start.or(Some(current)) } else { None };
+        state.start = if is_behind(current, highest) { state.start.or(Some(current)) } else { None };
         if state.samples.back().is_some_and(|last| now.at - last.at < SAMPLE_TIME) {
             return;
         }
@@ -183,15 +217,21 @@ impl SyncProgress {
 
     fn sample(&self, number: u64) -> ProgressSample {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let (headers, bodies, chunks) = (count(&self.headers), count(&self.bodies), count(&self.chunks));
-        ProgressSample { at: Instant::now(), headers, bodies, number, chunks }
+        ProgressSample {
+            at: Instant::now(),
+            headers: count(&self.headers),
+            bodies: count(&self.bodies),
+            number,
+            chunks: count(&self.chunks),
+            older_blocks: count(&self.older_blocks),
+        }
     }
 }
 
 impl ProgressState {
-    /// Returns headers, bodies, blocks and chunks a second.
-    fn rates(&self, now: &ProgressSample) -> [f64; 4] {
-        let Some(first) = self.samples.front() else { return [0.0; 4] };
+    /// Returns headers, bodies, blocks, chunks and older blocks a second.
+    fn rates(&self, now: &ProgressSample) -> [f64; 5] {
+        let Some(first) = self.samples.front() else { return [0.0; 5] };
         let seconds = (now.at - first.at).as_secs_f64().max(1.0);
         let rate = |new: u64, old: u64| new.saturating_sub(old) as f64 / seconds;
         [
@@ -199,6 +239,7 @@ impl ProgressState {
             rate(now.bodies, first.bodies),
             rate(now.number, first.number),
             rate(now.chunks, first.chunks),
+            rate(now.older_blocks, first.older_blocks),
         ]
     }
 }

@@ -3,10 +3,11 @@
 use super::peers::PeerKey;
 use super::task::SyncWork;
 use crate::peer::events::{MessageKind, PeerMessage};
+use crate::verified_blocks::join;
 use rayon::ThreadPool;
 use rayon::prelude::*;
-use rhizome_chain::{BlockDecodeError, Chain, ChainError, ChainedHeader, HeaderFault, HeaderRun, PreparedBlock};
-use rhizome_primitives::{B256, DecodeError, ExtensionError, Header};
+use rhizome_chain::{Chain, ChainError, ChainedHeader, HeaderFault, HeaderRun, PreparedBlock};
+use rhizome_primitives::{B256, DecodeError, Header};
 use rhizome_wire::rhz::{self, RhzMessage};
 use rhizome_wire::rsk::{BlockIdentifier, EncodedBlock, EncodedBody, RskMessage, RskMessageError};
 use std::collections::HashMap;
@@ -33,10 +34,6 @@ pub(super) enum AnswerFault {
     Message(#[from] RskMessageError),
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    #[error(transparent)]
-    Block(#[from] BlockDecodeError),
-    #[error(transparent)]
-    Extension(#[from] ExtensionError),
     #[error(transparent)]
     Header(#[from] HeaderFault),
     /// Not the headers that were asked for.
@@ -188,7 +185,8 @@ fn delivered(
     let join_all = |bodies: Vec<Option<EncodedBody<'_>>>| {
         let join_one = |((_, header), body): (&RequestedHeader, &Option<EncodedBody<'_>>)| match body {
             Some(body) => {
-                join(chain, header, body).map_or(DeliveredBlock::Wrong, |block| DeliveredBlock::Block(Box::new(block)))
+                let joined = join(chain, &header.header, body);
+                joined.map_or(DeliveredBlock::Wrong, |block| DeliveredBlock::Block(Box::new(block)))
             }
             None => DeliveredBlock::Unknown,
         };
@@ -223,10 +221,4 @@ fn wanted(chain: &Chain, block: &EncodedBlock<'_>, blocks: &[RequestedHeader]) -
     blocks.iter().find(|(identifier, _)| identifier.hash == hash)?;
     let joined = PreparedBlock::join(&header, block.transactions().encoding(), block.uncles().encoding(), chain.spec());
     Some((hash, joined.map_or(DeliveredBlock::Wrong, |block| DeliveredBlock::Block(Box::new(block)))))
-}
-
-fn join(chain: &Chain, header: &ChainedHeader, body: &EncodedBody<'_>) -> Result<PreparedBlock, AnswerFault> {
-    let mut complete = header.header.clone();
-    body.complete(&mut complete)?;
-    Ok(PreparedBlock::join(&complete, body.transactions.encoding(), body.uncles.encoding(), chain.spec())?)
 }

@@ -96,6 +96,12 @@ pub fn message_type(payload: &[u8]) -> Result<u8, RskMessageError> {
     open(payload).map(|(kind, _)| kind)
 }
 
+/// Returns the id of a request or an answer without reading its parameters.
+pub fn message_id(payload: &[u8]) -> Result<u64, RskMessageError> {
+    let (_, body) = open(payload)?;
+    MessageFields::of(decode_list(body)?, "message body")?.number("message id")
+}
+
 /// Opens the envelope `[[type, body]]` and returns the type and the encoded body.
 fn open(payload: &[u8]) -> Result<(u8, &[u8]), RskMessageError> {
     let mut envelope = MessageFields::decode(payload, "envelope")?.fields("message")?;

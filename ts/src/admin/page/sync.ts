@@ -5,22 +5,26 @@ import { heading, table } from './methods.ts'
 
 const words = { headers: 'Headers', state: 'State', bodies: 'Bodies', execution: 'Execution' } as const
 
-/** Stages of a running synchronization. Hidden while the node is synchronized. */
+/** Stages of a running synchronization, and older blocks that are missing. Hidden while the node is synchronized and has all. */
 export class SyncPart {
   readonly #summary = element('p', { class: 'muted', role: 'status' })
+  readonly #older = element('p', { class: 'muted', 'data-older': '' })
   readonly #rows = new Map<SyncProgress['stages'][number]['stage'], ReturnType<typeof newRow>>()
   readonly #body = element('tbody')
 
   constructor() {
     const stages = table(['Stage', '#Block', '#of', 'Progress', '#Per second'], this.#body)
-    byId('sync').append(heading('Synchronization', 'sync-title'), this.#summary, stages)
+    byId('sync').append(heading('Synchronization', 'sync-title'), this.#summary, this.#older, stages)
   }
 
   show({ sync }: NodeReport): void {
-    const isShown = sync !== null && (sync.isSyncing || sync.failure !== null)
+    const isShown = sync !== null && (sync.isSyncing || sync.failure !== null || sync.older !== null)
     byId('sync').hidden = !isShown
     if (!isShown) return
-    setText(this.#summary, summary(sync))
+    const isSynchronized = !sync.isSyncing && sync.failure === null
+    setText(this.#summary, isSynchronized ? 'The head is the best block.' : summary(sync))
+    this.#older.hidden = sync.older === null
+    if (sync.older !== null) setText(this.#older, olderText(sync.older))
     const rows = sync.stages.map((stage) => {
       const row = this.#rows.get(stage.stage) ?? newRow(stage.stage)
       this.#rows.set(stage.stage, row)
@@ -37,6 +41,11 @@ function summary({ peers, peersOverBudget, secondsBehind, secondsLeft, failure }
   const asked = `${count(peers)} peers${peersOverBudget > 0 ? `, ${count(peersOverBudget)} of them at their limit` : ''}`
   const left = secondsLeft === null ? 'time left unknown' : `about ${span(secondsLeft)} left`
   return `${asked} · ${span(secondsBehind)} behind the best header · ${left}`
+}
+
+function olderText({ oldest, perSecond, secondsLeft }: NonNullable<SyncProgress['older']>): string {
+  const left = secondsLeft === null ? 'time left unknown' : `about ${span(secondsLeft)} left`
+  return `Older blocks: stored down to block ${count(oldest)} · ${rate(perSecond)} a second · ${left}`
 }
 
 function newRow(stage: SyncProgress['stages'][number]['stage']) {

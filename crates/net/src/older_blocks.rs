@@ -1,0 +1,35 @@
+//! The blocks below the ones of a state download: fetched in the background, downwards to genesis
+//! (docs/spec/p2p-additions.md, E).
+//!
+//! One task sends the requests (`task`), only while the head is near the best header, and within the part of each peer's budget that
+//! the synchronization leaves. Snap servers send whole blocks by the hundred; others send headers, then the bodies. Each block has
+//! the hash that the one above it names, so no peer is believed. A batch is written at once, and the next one begins below the
+//! lowest stored block: the database is the only memory, and a kill costs one batch.
+
+mod peers;
+mod task;
+mod work;
+
+use crate::network_state::NetworkState;
+use crate::peer::events::PeerEvent;
+use crate::sync::{SyncProgress, work_threads};
+use rhizome_chain::Chain;
+use std::future::Future;
+use std::sync::Arc;
+use task::OlderBlocksTask;
+use tokio::sync::mpsc::{Receiver, unbounded_channel};
+use work::OlderWorks;
+
+/// Prepares the download. If no block is missing, its task only drops events.
+pub(crate) fn download(
+    shared: Arc<NetworkState>,
+    chain: Arc<Chain>,
+    progress: Arc<SyncProgress>,
+    events: Receiver<PeerEvent>,
+) -> std::io::Result<impl Future<Output = ()> + Send + 'static> {
+    // Bounded by the requests that wait.
+    let (results, done) = unbounded_channel();
+    let threads = work_threads::start().map_err(std::io::Error::other)?;
+    let works = OlderWorks { threads, results, chain };
+    Ok(OlderBlocksTask::new(shared, progress, works).run(events, done))
+}

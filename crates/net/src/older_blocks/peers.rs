@@ -1,0 +1,189 @@
+//! Peers as sources of older blocks, and the requests that wait for their answers.
+
+use crate::peer::outbox::SendError;
+use crate::peer::{Peer, PeerKey, key_of};
+use crate::request_ids;
+use rhizome_primitives::B256;
+use rhizome_wire::rhz::RhzMessage;
+use rhizome_wire::rsk::RskMessage;
+use rhizome_wire::session::codes;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Messages of the budget that are left to everything else.
+const RESERVE: u32 = 200;
+/// Requests for single bodies that wait for answers of one peer.
+const BODY_REQUESTS: usize = 16;
+/// Bodies in one request to a node of this project.
+const BODIES_PER_REQUEST: usize = 64;
+/// Time without an answer after which a peer is silent.
+const SILENCE: Duration = Duration::from_secs(15);
+/// Time for which a peer is not asked that is silent or does not have the blocks.
+const REST: Duration = Duration::from_secs(60);
+
+/// Request that waits for its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum OlderRequest {
+    /// Whole blocks below a number.
+    Blocks { below: u64 },
+    /// Headers from a block down.
+    Headers { hash: B256, count: u32 },
+    /// Bodies, by index in the batch.
+    Bodies(Vec<usize>),
+}
+
+/// A peer that may have older blocks.
+pub(super) struct OlderPeer {
+    pub(super) peer: Arc<Peer>,
+    /// Whether whole blocks are asked for.
+    pub(super) serves_blocks: bool,
+    requests: HashMap<u64, (OlderRequest, Instant)>,
+    rests_until: Option<Instant>,
+}
+
+/// The peers, and the ids of requests.
+#[derive(Default)]
+pub(super) struct OlderPeers {
+    all: HashMap<PeerKey, OlderPeer>,
+    requests: u64,
+}
+
+impl OlderPeer {
+    /// Whether the peer can be asked for blocks below a number.
+    fn is_usable(&self, below: u64, now: Instant) -> bool {
+        let has_block = self.peer.best().is_some_and(|status| status.best.number >= below);
+        has_block && self.rests_until.is_none_or(|until| until <= now)
+    }
+
+    /// Returns the number of bodies that the peer can be asked for in one request, and that of such requests.
+    fn room(&self) -> (usize, usize) {
+        let (bodies, limit) = if self.peer.shared.has_rhizome { (BODIES_PER_REQUEST, 1) } else { (1, BODY_REQUESTS) };
+        (bodies, limit.saturating_sub(self.requests.len()))
+    }
+
+    /// Rank among the sources, the best one first.
+    fn rank(&self) -> u8 {
+        match (self.serves_blocks, self.peer.shared.has_rhizome) {
+            (true, _) => 0,
+            (false, true) => 1,
+            (false, false) => 2,
+        }
+    }
+}
+
+impl OlderPeers {
+    pub(super) fn add(&mut self, peer: Arc<Peer>) {
+        let serves_blocks = peer.shared.serves_snap;
+        let key = key_of(&peer);
+        self.all.insert(key, OlderPeer { peer, serves_blocks, requests: HashMap::new(), rests_until: None });
+    }
+
+    /// Removes a peer. Returns its requests.
+    pub(super) fn remove(&mut self, key: PeerKey) -> Vec<OlderRequest> {
+        let requests = self.all.remove(&key).map(|peer| peer.requests).unwrap_or_default();
+        requests.into_values().map(|(request, _)| request).collect()
+    }
+
+    pub(super) fn get(&mut self, key: PeerKey) -> Option<&mut OlderPeer> {
+        self.all.get_mut(&key)
+    }
+
+    /// Whether a peer is asked for whole blocks or headers.
+    pub(super) fn awaits_batch(&self) -> bool {
+        let mut requests = self.all.values().flat_map(|peer| peer.requests.values());
+        requests.any(|(request, _)| !matches!(request, OlderRequest::Bodies(_)))
+    }
+
+    /// Returns a peer to ask for the next batch, in turn among those of the best rank.
+    pub(super) fn for_batch(&self, below: u64, now: Instant) -> Option<PeerKey> {
+        let usable = || self.all.iter().filter(|(_, peer)| peer.is_usable(below, now));
+        let best = usable().map(|(_, peer)| peer.rank()).min()?;
+        let mut keys: Vec<PeerKey> = usable().filter(|(_, peer)| peer.rank() == best).map(|(key, _)| *key).collect();
+        keys.sort_unstable();
+        let turn = usize::try_from(self.requests).unwrap_or_default() % keys.len().max(1);
+        keys.get(turn).copied()
+    }
+
+    /// Returns the peers that can be asked for bodies, best ones first, with the bodies of one request and the number of requests.
+    pub(super) fn for_bodies(&self, below: u64, now: Instant) -> Vec<(PeerKey, (usize, usize))> {
+        let usable = self.all.iter().filter(|(_, peer)| peer.is_usable(below, now) && peer.room().1 > 0);
+        let mut peers: Vec<_> = usable.map(|(key, peer)| (peer.rank(), *key, peer.room())).collect();
+        peers.sort_unstable();
+        peers.into_iter().map(|(_, key, room)| (key, room)).collect()
+    }
+
+    /// Sends a request. `hash_of`: hash of a block by its index in the batch. Returns false if the peer cannot take it now.
+    pub(super) fn request(
+        &mut self,
+        key: PeerKey,
+        request: OlderRequest,
+        hash_of: impl Fn(usize) -> Option<B256>,
+    ) -> bool {
+        let Some(peer) = self.all.get_mut(&key) else { return false };
+        self.requests += 1;
+        let id = request_ids::OLDER_BLOCKS + self.requests;
+        let has_rhizome = peer.peer.shared.has_rhizome;
+        let sent: Result<(), SendError> = match &request {
+            OlderRequest::Blocks { below } => {
+                peer.peer.try_send_rsk(RskMessage::SnapBlocksRequest { id, number: *below }.encode(), RESERVE)
+            }
+            OlderRequest::Headers { hash, count } if has_rhizome => {
+                send_rhizome(&peer.peer, &RhzMessage::HeadersRequest { id, hash: *hash, count: *count })
+            }
+            OlderRequest::Headers { hash, count } => {
+                let message = RskMessage::BlockHeadersRequest { id, hash: *hash, count: *count };
+                peer.peer.try_send_rsk(message.encode(), RESERVE)
+            }
+            OlderRequest::Bodies(indexes) if has_rhizome => {
+                let hashes = indexes.iter().filter_map(|index| hash_of(*index)).collect();
+                send_rhizome(&peer.peer, &RhzMessage::BodiesRequest { id, hashes })
+            }
+            OlderRequest::Bodies(indexes) => {
+                let hash = indexes.first().and_then(|index| hash_of(*index)).unwrap_or_default();
+                peer.peer.try_send_rsk(RskMessage::BodyRequest { id, hash }.encode(), RESERVE)
+            }
+        };
+        if sent.is_ok() {
+            peer.requests.insert(id, (request, Instant::now()));
+        }
+        sent.is_ok()
+    }
+
+    /// Takes the request that an answer is for; `None` if there is none, or it was given up.
+    pub(super) fn answered(&mut self, key: PeerKey, id: u64, bytes: usize) -> Option<OlderRequest> {
+        let peer = self.all.get_mut(&key)?;
+        let (request, _) = peer.requests.remove(&id)?;
+        peer.peer.refund_requested(bytes);
+        Some(request)
+    }
+
+    /// Does not ask a peer for a while.
+    pub(super) fn rest(&mut self, key: PeerKey) {
+        if let Some(peer) = self.all.get_mut(&key) {
+            peer.rests_until = Some(Instant::now() + REST);
+        }
+    }
+
+    /// Gives up requests without an answer; their peers rest. Returns the requests. Whole blocks are not asked for again: their
+    /// answer might not fit a frame.
+    pub(super) fn give_up_late(&mut self, now: Instant) -> Vec<OlderRequest> {
+        let mut late = Vec::new();
+        for peer in self.all.values_mut() {
+            let is_late = peer.requests.values().any(|(_, sent)| now.duration_since(*sent) >= SILENCE);
+            if !is_late {
+                continue;
+            }
+            peer.rests_until = Some(now + REST);
+            for (request, _) in peer.requests.drain().map(|(_, request)| request) {
+                peer.serves_blocks &= !matches!(request, OlderRequest::Blocks { .. });
+                late.push(request);
+            }
+        }
+        late
+    }
+}
+
+fn send_rhizome(peer: &Peer, message: &RhzMessage<'_>) -> Result<(), SendError> {
+    peer.try_send(codes::RHIZOME + message.number(), message.encode())
+}

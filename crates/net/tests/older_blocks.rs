@@ -1,0 +1,181 @@
+//! Blocks below the ones of a state download.
+
+use crate::chunk_server::ChunkServer;
+use crate::reference_peer::{Behaviour, ReferencePeer, ServedChain};
+use crate::server::join;
+use crate::snap::{new_chain, serving, start};
+use crate::support::{key, wait_for};
+use crate::sync::{NOW, SyncingNode, open};
+use rhizome_chain::Chain;
+use rhizome_net::{Enode, HostPort, NetworkOptions};
+use rhizome_wire::rsk::{RskMessage, message_id};
+use rhizome_wire::session::{Capability, codes};
+use std::io::{BufRead, BufReader, Write};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+const BLOCKS: u64 = 10_050;
+/// The pivot is block 6,160.
+const LOWEST: u64 = 160;
+/// Longest time for a synchronization.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Data directory of the node to run.
+const DIRECTORY: &str = "KILLED_OLDER_BLOCKS_DIRECTORY";
+
+fn source() -> (Arc<Chain>, Arc<ServedChain>) {
+    static SOURCE: OnceLock<(Arc<Chain>, Arc<ServedChain>)> = OnceLock::new();
+    let make = || {
+        let chain = open("source", None);
+        while chain.head().number() < BLOCKS {
+            chain.mine(NOW).unwrap();
+        }
+        let served = ServedChain::of(&chain);
+        (chain, served)
+    };
+    let (chain, served) = SOURCE.get_or_init(make);
+    (Arc::clone(chain), Arc::clone(served))
+}
+
+fn lowest(chain: &Chain) -> u64 {
+    chain.oldest_block().unwrap().map_or(0, |oldest| oldest.number)
+}
+
+/// Returns a node that got a state from a peer, which it has left, and has no blocks below 160.
+fn with_state(dir: &Path) -> SyncingNode {
+    let (chain, served) = source();
+    let change = |options| NetworkOptions { downloads_state: true, serves_snap: true, ..options };
+    let node = SyncingNode::start_with(new_chain(dir), change);
+    let states = ChunkServer::new(&chain, false, None);
+    // Without older blocks, like a node that began with a state itself.
+    let _server = node.peer(2, &served, Behaviour { lowest: LOWEST, ..serving(&states) });
+    wait_for("the head", PATIENCE, || node.chain.head().hash() == served.best().hash);
+    wait_for("the lowest block", PATIENCE, || node.status().older.is_some_and(|older| older.oldest == LOWEST));
+    assert_eq!((lowest(&node.chain), node.status().is_syncing), (LOWEST, false));
+    node
+}
+
+fn gets_all(node: &SyncingNode) {
+    wait_for("the older blocks", PATIENCE, || lowest(&node.chain) == 1);
+    wait_for("the end", PATIENCE, || node.status().older.is_none());
+    compare(&node.chain);
+}
+
+/// Compares the lowest blocks with those of the source.
+fn compare(chain: &Chain) {
+    let (source, _) = source();
+    for number in 0..=LOWEST + 1 {
+        let (own, expected) = (chain.main_block(number).unwrap().unwrap(), source.main_block(number).unwrap().unwrap());
+        assert_eq!((own.hash, own.total_difficulty), (expected.hash, expected.total_difficulty));
+        assert_eq!((&own.block, own.senders()), (&expected.block, expected.senders()));
+        for transaction in &own.block.transactions {
+            assert!(chain.transaction(&transaction.hash()).unwrap().is_some(), "{number}");
+        }
+        assert_eq!(chain.receipts(&own.hash).unwrap().is_some(), number == 0);
+    }
+}
+
+#[test]
+fn whole_blocks_come_from_a_snap_server() {
+    let dir = tempfile::tempdir().unwrap();
+    let node = with_state(dir.path());
+    // It serves the blocks that it has.
+    let mut client = join(&node, &[Capability::rsk()]);
+    client.send(codes::RSK, &RskMessage::SnapBlocksRequest { id: 1, number: 300 }.encode());
+    let answer = loop {
+        let frame = client.receive().unwrap();
+        if frame.code == codes::RSK && message_id(frame.payload()) == Ok(1) {
+            break frame;
+        }
+    };
+    let RskMessage::SnapBlocksResponse { blocks, .. } = RskMessage::decode(answer.payload()).unwrap() else { panic!() };
+    assert_eq!(blocks.len() as u64, 300 - LOWEST);
+    let peer = node.peer(3, &source().1, Behaviour { serves_snap: true, ..Behaviour::default() });
+    gets_all(&node);
+    assert!(peer.answers() < 10, "{}", peer.answers());
+}
+
+#[test]
+fn bodies_come_from_other_peers_and_a_wrong_one_is_punished() {
+    let dir = tempfile::tempdir().unwrap();
+    let node = with_state(dir.path());
+    let (_, served) = source();
+    let liar = node.peer(3, &served, Behaviour { wrong_bodies_from: Some(1), ..Behaviour::default() });
+    wait_for("the end of the liar", PATIENCE, || liar.is_closed());
+    assert_eq!((node.network.closed().get("punished"), lowest(&node.chain)), (Some(&1), LOWEST));
+    let limited = Behaviour { is_limited: true, ..Behaviour::default() };
+    let peers: Vec<ReferencePeer> = (4..6).map(|fill| node.peer(fill, &served, limited.clone())).collect();
+    gets_all(&node);
+    assert!(peers.iter().all(|peer| peer.lost() == 0 && peer.answers() > 20 && !peer.is_closed()));
+}
+
+#[test]
+fn bodies_come_by_the_hundred_from_a_node_of_this_project() {
+    let (chain, _) = source();
+    let server = SyncingNode::start_with(chain, |options| NetworkOptions { key: key(4), ..options });
+    let dir = tempfile::tempdir().unwrap();
+    let node = with_state(dir.path());
+    let address = server.network.listening().unwrap();
+    let address = HostPort { host: address.ip().to_string(), port: address.port() };
+    node.network.add_peer(Enode { id: server.network.id(), address });
+    gets_all(&node);
+}
+
+/// The program of the killed process: prints its address, then its lowest block.
+#[test]
+#[ignore = "is started by another test"]
+fn killed_node() {
+    let Ok(directory) = std::env::var(DIRECTORY) else { return };
+    let node = start(Path::new(&directory));
+    let mut output = std::io::stdout();
+    writeln!(output, "\naddress {}", node.network.listening().unwrap()).unwrap();
+    // Ends without a reader.
+    while writeln!(output, "lowest {}", lowest(&node.chain)).is_ok() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn start_killed(directory: &Path) -> (Child, impl Iterator<Item = String>, SocketAddr) {
+    let mut process = Command::new(std::env::current_exe().unwrap())
+        .args(["older_blocks::killed_node", "--exact", "--ignored", "--nocapture"])
+        .env(DIRECTORY, directory)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(process.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let address = lines.find_map(|line| line.strip_prefix("address ").map(|address| address.parse().unwrap()));
+    (process, lines, address.unwrap())
+}
+
+#[test]
+fn a_killed_download_continues_below_the_lowest_block() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(with_state(dir.path()));
+    let (_, served) = source();
+    let id = key(1).id();
+    let mut before = LOWEST;
+    for kill in 0..5 {
+        let (mut process, mut lines, address) = start_killed(dir.path());
+        let limited = Behaviour { is_limited: true, ..Behaviour::default() };
+        let _peer = ReferencePeer::start(address, key(3), id, Arc::clone(&served), limited);
+        let mut random = [0];
+        getrandom::fill(&mut random).unwrap();
+        std::thread::sleep(Duration::from_millis(u64::from(random[0]) * 4));
+        let mut last = || lines.next()?.strip_prefix("lowest ")?.parse::<u64>().ok();
+        let first = last().unwrap();
+        assert!(first <= before, "{first} after {before} at kill {kill}");
+        before = first;
+        process.kill().unwrap();
+        process.wait().unwrap();
+    }
+    let (mut process, mut lines, address) = start_killed(dir.path());
+    let whole = Behaviour { serves_snap: true, ..Behaviour::default() };
+    let _peer = ReferencePeer::start(address, key(3), id, Arc::clone(&served), whole);
+    assert!(lines.any(|line| line == "lowest 1"));
+    process.kill().unwrap();
+    process.wait().unwrap();
+    compare(&new_chain(dir.path()));
+}
