@@ -4,6 +4,7 @@
 mod bytes;
 mod log;
 mod manifest;
+mod row_kind;
 mod table;
 mod write_batch;
 

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::Visited;
 use super::bytes::{LevelReader, has_checksum};
+use super::row_kind::RowKind;
 use crate::error::RskjError;
 
 /// Two handles of blocks, padded, and the magic number.
@@ -16,8 +17,6 @@ const MAGIC: u64 = 0xdb47_7524_8b80_fb57;
 const TRAILER_BYTES: usize = 5;
 /// Sequence number and kind behind each key.
 const MARK_BYTES: usize = 8;
-const DELETION: u8 = 0;
-const VALUE: u8 = 1;
 
 /// Gets key, sequence number, value (`None`: deleted) and the value's offset in the file; it may end the scan.
 pub(super) type OnEntry<'a> = &'a mut dyn FnMut(&[u8], u64, Option<&[u8]>, u64) -> Visited;
@@ -48,10 +47,10 @@ pub(super) fn scan(path: &Path, on_entry: OnEntry<'_>) -> Visited {
         let flow = entries(&block, &mut |key, value, at| {
             let (user_key, mark) = key.split_at(key.len().saturating_sub(MARK_BYTES));
             let mark = mark.try_into().map(u64::from_le_bytes).map_err(|_short| table.damaged("a key"))?;
-            let value = match mark.to_le_bytes()[0] {
-                VALUE => Some(value),
-                DELETION => None,
-                _ => return Err(table.damaged("a key")),
+            let value = match RowKind::from_byte(mark.to_le_bytes()[0]) {
+                Some(RowKind::Value) => Some(value),
+                Some(RowKind::Deletion) => None,
+                None => return Err(table.damaged("a key")),
             };
             on_entry(user_key, mark >> 8, value, handle.offset + at as u64)
         });
