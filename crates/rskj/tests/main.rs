@@ -15,6 +15,7 @@ use flate2::read::GzDecoder;
 use rhizome_chain::{BlockSource, Chain, ChainConfig, DataDir, ImportedLine};
 use rhizome_primitives::{B256, ChainSpec, b256};
 use rhizome_rskj::{RskjDirectory, RskjError};
+use rocksdb::{DB, Options};
 use tempfile::TempDir;
 
 /// The recorded directories and the hashes of their last block.
@@ -96,11 +97,34 @@ fn a_stopped_import_continues() {
 }
 
 #[test]
+fn blocks_have_the_hashes_of_the_heaviest_chain() {
+    for (kind, head) in RECORDED {
+        let dir = recorded(kind);
+        let chain = empty_chain(ChainSpec::regtest());
+        let directory = open(&chain, dir.path()).unwrap();
+        let hash = |number| directory.hash(number).unwrap();
+        let genesis = chain.main_hash(0).unwrap();
+        assert_eq!((directory.last(), hash(0), hash(LAST), hash(LAST + 1)), (LAST, genesis, Some(head), None));
+    }
+}
+
+#[test]
 fn a_search_that_is_ended_has_no_directory() {
-    // Reports come after each 1,024 rows, so the recorded directories have none.
-    let dir = recorded("leveldb");
     let genesis = empty_chain(ChainSpec::regtest()).main_hash(0).unwrap().unwrap();
-    let opened = RskjDirectory::open(dir.path(), genesis, |_rows| ControlFlow::Break(())).unwrap().unwrap();
-    let hash = |number| opened.hash(number).unwrap();
-    assert_eq!((opened.last(), hash(0), hash(LAST + 1)), (LAST, Some(genesis), None));
+    let recorded = recorded("rocksdb");
+    let table = DB::open_for_read_only(&Options::default(), recorded.path().join("blocks"), false).unwrap();
+    let block = table.get(genesis).unwrap().unwrap();
+    let dir = TempDir::new().unwrap();
+    let many = DB::open_default(dir.path().join("blocks")).unwrap();
+    for number in 0..3_000_u64 {
+        many.put(B256::left_padding_from(&number.to_be_bytes()), &block).unwrap();
+    }
+    drop(many);
+    let mut reports = Vec::new();
+    let opened = RskjDirectory::open(dir.path(), genesis, |rows| {
+        reports.push(rows);
+        if rows < 2_000 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    assert!(opened.unwrap().is_none());
+    assert_eq!(reports, [1_024, 2_048]);
 }
