@@ -31,9 +31,14 @@ export const typedData: Kind<string> = {
   expects: `an object with types, primaryType, domain and message, or its JSON text, of at most ${maxBytes} bytes`,
   schema,
   read(value) {
-    if (typeof value === 'string') return bounded(value)
+    if (typeof value === 'string') {
+      if (isCheckedHere(value)) typedDataIn(value)
+      return value
+    }
     if (typeof value !== 'object' || value === null) return refuse(this, 'Invalid typed data')
-    return bounded(JSON.stringify(value))
+    const text = JSON.stringify(value)
+    if (isCheckedHere(text)) checked(value)
+    return text
   },
   readLarge(text) {
     if (text.length > maxBytes) return refuse(this, 'Invalid typed data: too large')
@@ -44,13 +49,17 @@ export const typedData: Kind<string> = {
 /** Reads the text of a parameter: an object, or a string with the JSON text of an object. Throws RpcError. */
 export function typedDataIn(text: string): TypedData {
   const value = jsonIn(text)
-  const data = typeof value === 'string' ? jsonIn(value) : value
+  return checked(typeof value === 'string' ? jsonIn(value) : value)
+}
+
+/** Returns data with all members. Throws RpcError if one is missing or of another type. */
+function checked(data: unknown): TypedData {
   return check.Check(data) ? data : refuse(typedData, 'Invalid typed data')
 }
 
-function bounded(text: string): string {
+/** Whether the data of a text is checked before its text goes to the thread. Throws RpcError if it is too large. */
+function isCheckedHere(text: string): boolean {
   const length = Buffer.byteLength(text)
   if (length > maxBytes) return refuse(typedData, 'Invalid typed data: too large')
-  if (length <= maxCheckedBytes) typedDataIn(text)
-  return text
+  return length <= maxCheckedBytes
 }
