@@ -2,7 +2,7 @@ import type { AppView, ListedApp, NodeReport } from '../shapes.ts'
 import { openCreation, openEdit, openRevocation, openRotation } from './appForms.ts'
 import { byId, element, foreign, setText } from './element.ts'
 import { count, day } from './format.ts'
-import { heading } from './methods.ts'
+import { heading } from './layout.ts'
 import { UsageMeter } from './usageMeter.ts'
 
 interface AppRow {

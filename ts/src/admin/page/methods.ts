@@ -2,6 +2,7 @@ import type { MethodReport, NodeReport } from '../shapes.ts'
 import { Curve } from './curve.ts'
 import { byId, element, setText } from './element.ts'
 import { count, latency, rate } from './format.ts'
+import { heading, table } from './layout.ts'
 
 /** Meanings of error codes that all methods share. */
 const meanings: Readonly<Record<string, string>> = {
@@ -121,16 +122,4 @@ function newRow(method: string): MethodRow {
       curve.show(report.curve)
     },
   }
-}
-
-export function heading(text: string, id: string, ...others: readonly Node[]): HTMLElement {
-  return element('div', { class: 'heading' }, element('h2', { id }, text), ...others)
-}
-
-/** Creates a table. A column name that starts with `#` marks a column of numbers. */
-export function table(columns: readonly string[], body: HTMLElement): HTMLElement {
-  const heads = columns.map((name) =>
-    element('th', name.startsWith('#') ? { scope: 'col', class: 'number' } : { scope: 'col' }, name.replace('#', '')),
-  )
-  return element('table', {}, element('thead', {}, element('tr', {}, ...heads)), body)
 }

@@ -3,7 +3,7 @@ import { figures } from './api.ts'
 import { Chart, type Line } from './chart.ts'
 import { byId, element, setText } from './element.ts'
 import { count, latency } from './format.ts'
-import { heading } from './methods.ts'
+import { heading } from './layout.ts'
 
 const rangeWords: readonly (readonly [RangeName, string])[] = [
   ['hour', 'Hour'],

@@ -3,7 +3,7 @@ import { addPeer, ban, removePeer, unban } from './api.ts'
 import { byId, element, foreign, setText } from './element.ts'
 import { openForm } from './form.ts'
 import { bytes, count, span } from './format.ts'
-import { heading, table } from './methods.ts'
+import { heading, table } from './layout.ts'
 
 /** Lengths of a ban in seconds. */
 const lengths: readonly (readonly [string, string])[] = [

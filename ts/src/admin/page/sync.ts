@@ -1,7 +1,7 @@
 import type { NodeReport, SyncProgress } from '../shapes.ts'
 import { byId, element, setText } from './element.ts'
 import { bytes, count, rate, span } from './format.ts'
-import { heading, table } from './methods.ts'
+import { heading, table } from './layout.ts'
 
 const words = { headers: 'Headers', state: 'State', bodies: 'Bodies', execution: 'Execution' } as const
 
