@@ -18,11 +18,29 @@ const bytesPerJob = 1.2e9
 /** Folders of RocksDB on the way of reads, writes and merges. All others are compiled for size. */
 const hotFolders = ['cache', 'db', 'memory', 'memtable', 'port', 'table', 'util'].map((name) => `${name}/`)
 /** Cold parts of them. */
-const coldFolders = ['db/blob', 'db/wide', 'db/db_impl/db_impl_open', 'db/db_impl/db_impl_readonly']
-  .concat(['db/db_impl/db_impl_secondary', 'db/db_impl/db_impl_follower', 'db/db_impl/db_impl_files'])
-  .concat(['db/db_impl/db_impl_debug', 'db/import_column_family', 'db/internal_stats', 'db/repair', 'db/version_edit'])
-  .concat(['db/compaction/compaction_picker', 'db/compaction/compaction_service', 'db/event_helpers', 'db/convenience'])
-  .concat(['table/adaptive', 'table/cuckoo', 'table/plain', 'table/external_table', 'table/sst_file'])
+const coldFolders = [
+  'db/blob',
+  'db/wide',
+  'db/db_impl/db_impl_open',
+  'db/db_impl/db_impl_readonly',
+  'db/db_impl/db_impl_secondary',
+  'db/db_impl/db_impl_follower',
+  'db/db_impl/db_impl_files',
+  'db/db_impl/db_impl_debug',
+  'db/import_column_family',
+  'db/internal_stats',
+  'db/repair',
+  'db/version_edit',
+  'db/compaction/compaction_picker',
+  'db/compaction/compaction_service',
+  'db/event_helpers',
+  'db/convenience',
+  'table/adaptive',
+  'table/cuckoo',
+  'table/plain',
+  'table/external_table',
+  'table/sst_file',
+]
 
 /** Optimisation levels: that of RocksDB's makefile, and for size. */
 const levels = { hot: '-O2', cold: '-Os' }
