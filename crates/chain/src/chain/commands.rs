@@ -48,8 +48,9 @@ impl Chain {
         self.importer.import(prepared, BlockOrigin::Peer)
     }
 
-    /// Imports blocks that other nodes sent, in order. `None`: no block has arrived yet. `on_block` gets each result with the note of the block and may end the
-    /// import. Nothing is imported behind a block that is not. An error ends the import; the blocks before it stay imported.
+    /// Imports blocks that other nodes sent, in order. `blocks` yields `None` while no block has arrived. `on_block` gets each result
+    /// with the note of the block and may end the import. Nothing is imported behind a block that is not. An error ends the
+    /// import; the blocks before it stay imported.
     pub fn import_from_peers<N: Send + 'static>(
         &self,
         blocks: impl Iterator<Item = Option<(N, PreparedBlock)>>,

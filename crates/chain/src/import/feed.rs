@@ -74,9 +74,9 @@ fn stopped() -> BlockReport {
     BlockReport::Done(Err(ChainError::ImporterStopped.into()))
 }
 
-/// Feeds the items of a source to the importer. `None` from a source: no item at the moment. `prepare` runs ahead on all cores. `on_report` gets each result in order, after
-/// the block is on disk, until it breaks: then the blocks under way are dropped. Blocks that are
-/// already written are reported, too. `stops_at_failure`: nothing is imported behind a block that is not.
+/// Feeds the items of a source to the importer. `items` yields `None` while the source has no item. `prepare` runs ahead on all
+/// cores. `on_report` gets each result in order, after the block is on disk, until it breaks: then the blocks under way are
+/// dropped. Blocks that are already written are reported, too. `stops_at_failure`: nothing is imported behind a block that is not.
 pub(crate) fn feed<T: SourceItem, N: Send + 'static, B>(
     importer: &Importer,
     origin: BlockOrigin,

@@ -9,8 +9,9 @@ use crate::import::outcome::{BlockOrigin, ImportOutcome};
 use crate::import::prepared_block::PreparedBlock;
 use crate::import::report::BlockReport;
 
-/// Imports blocks in order. `None`: no block has arrived yet; the next one is asked for after the results that are known were passed on. `on_block` gets each result with the note of the block, after the block is on disk, and may end the
-/// import. Nothing is imported behind a block that is not. An error ends the import; the blocks before it stay imported.
+/// Imports blocks in order. `blocks` yields `None` while no block has arrived, so that results are reported meanwhile. `on_block` gets
+/// each result with the note of the block, after the block is on disk, and may end the import. Nothing is imported behind a block
+/// that is not. An error ends the import; the blocks before it stay imported.
 pub(crate) fn import<N: Send + 'static>(
     importer: &Importer,
     blocks: impl Iterator<Item = Option<(N, PreparedBlock)>>,

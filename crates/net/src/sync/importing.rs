@@ -71,9 +71,9 @@ impl Drop for BlockImporter {
 }
 
 fn import(chain: &Chain, blocks: &Receiver<DownloadedBlock>, reports: &UnboundedSender<SyncWork>, current: &AtomicU64) {
-    // After a block that was not imported the rest of its generation is dropped.
     // The threads that prepare the blocks inherit it.
     lower_priority();
+    // Generation of a block that was not imported: the rest of it is dropped.
     let mut broken = None;
     let next = Cell::new(None);
     while let Some(first) = next.take().or_else(|| blocks.recv().ok()) {
