@@ -47,7 +47,7 @@ pub struct HeaderChain {
     config: Arc<ChainConfig>,
     /// Headers without a block, ascending. The parent of the first one is a stored block.
     branch: RwLock<VecDeque<Arc<ChainedHeader>>>,
-    /// Height below which rows were deleted. Held while rows are written.
+    /// Height below which rows were deleted. Held while rows and the branch change together.
     deleted: Mutex<u64>,
 }
 
@@ -190,8 +190,13 @@ impl HeaderChain {
     /// Makes verified headers the end of the best header chain, and writes them. Their parent is in the chain or a stored block;
     /// headers above it are dropped.
     pub fn adopt(&self, headers: &[Arc<ChainedHeader>]) -> Result<(), ChainError> {
+        let _changing = self.deleted.lock();
+        self.write_end(headers)
+    }
+
+    /// Writes headers and makes them the end of the branch. The caller holds `deleted`.
+    fn write_end(&self, headers: &[Arc<ChainedHeader>]) -> Result<(), ChainError> {
         let (Some(first), Some(last)) = (headers.first(), headers.last()) else { return Ok(()) };
-        let deleted = self.deleted.lock();
         let encodings: Vec<Vec<u8>> = headers.iter().map(|header| header.header.encode_compressed()).collect();
         let rows = headers.iter().zip(&encodings).map(|(header, encoding)| HeaderWrite {
             number: header.header.number,
@@ -200,7 +205,6 @@ impl HeaderChain {
             encoding,
         });
         self.archive.store.write_headers(&rows.collect::<Vec<_>>(), (last.header.number, last.hash))?;
-        drop(deleted);
         let mut branch = self.branch.write();
         branch.retain(|header| header.header.number < first.header.number);
         // Headers of another branch that ends at a stored block.
@@ -226,12 +230,12 @@ impl HeaderChain {
 
     /// Removes headers whose blocks are stored now, up to a height.
     pub fn advance(&self, number: u64) -> Result<(), ChainError> {
+        let mut deleted = self.deleted.lock();
         let mut branch = self.branch.write();
         while branch.front().is_some_and(|header| header.header.number <= number) {
             branch.pop_front();
         }
         drop(branch);
-        let mut deleted = self.deleted.lock();
         if number.saturating_sub(*deleted) >= DELETED_TOGETHER {
             self.archive.store.delete_headers_below(number)?;
             *deleted = number;
@@ -242,13 +246,15 @@ impl HeaderChain {
     /// Removes the headers up to a block that has become the head, and computes the difficulties of the others from that block's.
     pub(crate) fn rebase(&self, head: &BlockRecord) -> Result<(), ChainError> {
         self.advance(head.number())?;
+        // Headers that arrive meanwhile follow afterwards.
+        let _changing = self.deleted.lock();
         let mut difficulty = head.total_difficulty;
         let branch: Vec<Arc<ChainedHeader>> = self.branch.read().iter().map(Arc::clone).collect();
         let with_difficulty = |chained: Arc<ChainedHeader>| {
             difficulty = difficulty.saturating_add(chained.header.difficulty_value());
             Arc::new(ChainedHeader { header: chained.header.clone(), hash: chained.hash, difficulty })
         };
-        self.adopt(&branch.into_iter().map(with_difficulty).collect::<Vec<_>>())
+        self.write_end(&branch.into_iter().map(with_difficulty).collect::<Vec<_>>())
     }
 
     /// Removes the headers from a height on: a block there is invalid, or the chain is not heavier.
@@ -289,4 +295,47 @@ fn stored_branch(archive: &Archive) -> Result<VecDeque<Arc<ChainedHeader>>, Chai
         next = Some(below);
     }
     Ok(branch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Chain, DataDir};
+    use rhizome_primitives::ChainSpec;
+
+    const NOW: u64 = 1_700_000_000;
+    const BLOCKS: u64 = 400;
+
+    fn open() -> Arc<Chain> {
+        let config = ChainConfig::new(Arc::new(ChainSpec::regtest()), DataDir::Temporary);
+        Chain::open(ChainConfig { cache_bytes: 8 << 20, write_buffer_bytes: 8 << 20, ..config }).unwrap()
+    }
+
+    #[test]
+    fn headers_that_arrive_during_a_rebase_are_kept() {
+        let (source, chain) = (open(), open());
+        for _ in 0..BLOCKS {
+            source.mine(NOW).unwrap();
+        }
+        let genesis = chain.head().hash();
+        let adopt_all = || {
+            let mut parent = chain.headers().find(0, &genesis).unwrap().unwrap();
+            for number in 1..=BLOCKS {
+                let header = source.main_block(number).unwrap().unwrap().block.header.clone();
+                let run = HeaderRun::verify(vec![header], chain.spec(), NOW).unwrap();
+                let attached = chain.headers().attach(&parent, run).unwrap();
+                chain.headers().adopt(&attached).unwrap();
+                parent = Arc::clone(&attached[0]);
+            }
+        };
+        std::thread::scope(|scope| {
+            let adopting = scope.spawn(adopt_all);
+            while !adopting.is_finished() {
+                chain.headers().rebase(&chain.head().record).unwrap();
+            }
+        });
+        let numbers: Vec<u64> = chain.headers().branch.read().iter().map(|header| header.header.number).collect();
+        assert!(numbers.iter().copied().eq(1..=BLOCKS), "{numbers:?}");
+        assert_eq!(chain.headers().tip().map(|tip| tip.hash), Some(source.head().hash()));
+    }
 }
