@@ -88,7 +88,7 @@ describe('rhizome compare', { timeout: 120_000 }, () => {
     expect(lines).toEqual([
       expect.objectContaining({ method: 'eth_getBalance', differences: [expect.objectContaining({ path: 'result' })] }),
       expect.objectContaining({ method: 'eth_getBalance' }),
-      { requests: 2, last: expect.any(Number), seed: 1, differences: 2, known: {}, withoutObjects: [] },
+      { requests: 2, first: 0, last: expect.any(Number), seed: 1, differences: 2, known: {}, withoutObjects: [] },
     ])
   })
 

@@ -2,7 +2,6 @@ import { randomInt } from 'node:crypto'
 import { Command, InvalidArgumentError } from 'commander'
 import { type Comparison, compareNodes, type DifferingRequest } from '../compare/compare.ts'
 import { Endpoint } from '../compare/endpoint.ts'
-import { Random } from '../compare/random.ts'
 import { comparedMethods } from '../compare/sample.ts'
 import { ProgressBar } from './progressBar.ts'
 import { wholeNumber } from './wholeNumber.ts'
@@ -32,7 +31,7 @@ export function compareCommand(): Command {
     .option('--key <key>', 'API key for this node')
     .option('--methods <names>', 'methods, separated by commas (default: all that can be compared)', methodNames)
     .option('--requests <number>', 'number of requests', wholeNumber, 1000)
-    .option('--seed <number>', 'makes the same requests as an earlier run', wholeNumber)
+    .option('--seed <number>', 'makes the same requests as an earlier run about the same blocks', wholeNumber)
     .option('--json', 'print one line of JSON for each request whose answers differ, then the summary')
     .action(async (given: CompareOptions) => {
       const { methods = comparedMethods, requests, seed = randomInt(2 ** 32), json = false } = given
@@ -42,7 +41,7 @@ export function compareCommand(): Command {
       const work = compareNodes(
         own,
         new Endpoint(given.with),
-        { methods, requests, random: new Random(seed) },
+        { methods, requests, seed },
         (request) => report.add(request),
         (done) => bar.show('comparing', done, requests, 'requests'),
       )
@@ -77,10 +76,10 @@ class Report {
     }
   }
 
-  end({ last, requests, withoutObjects }: Comparison, seed: number): void {
+  end({ first, last, requests, withoutObjects }: Comparison, seed: number): void {
     if (this.#isJson) {
       const known = Object.fromEntries(this.#known)
-      const summary = { requests, last, seed, differences: this.unknown, known, withoutObjects }
+      const summary = { requests, first, last, seed, differences: this.unknown, known, withoutObjects }
       process.stdout.write(`${JSON.stringify(summary)}\n`)
       return
     }
@@ -90,7 +89,7 @@ class Report {
     for (const method of withoutObjects)
       process.stdout.write(`not compared: ${method}: the sampled blocks have nothing to ask for\n`)
     const counted = `${this.unknown} ${this.unknown === 1 ? 'difference' : 'differences'}`
-    process.stdout.write(`${requests} requests about blocks 0 to ${last} (seed ${seed}): ${counted}\n`)
+    process.stdout.write(`${requests} requests about blocks ${first} to ${last} (seed ${seed}): ${counted}\n`)
   }
 }
 

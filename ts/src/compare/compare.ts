@@ -1,7 +1,7 @@
-import { lastCommonBlock } from './commonChain.ts'
+import { commonBlocks } from './commonChain.ts'
 import { type Difference, differencesOf } from './differences.ts'
 import type { Endpoint } from './endpoint.ts'
-import type { Random } from './random.ts'
+import { Random } from './random.ts'
 import { Sample } from './sample.ts'
 
 /** Requests that are under way at once. */
@@ -16,7 +16,8 @@ export interface DifferingRequest {
 
 /** Result of a comparison. */
 export interface Comparison {
-  /** Number of the highest common block. */
+  /** Numbers of the lowest and the highest block that were compared. */
+  readonly first: number
   readonly last: number
   readonly requests: number
   /** Methods for which no object was found. */
@@ -25,23 +26,26 @@ export interface Comparison {
 
 /**
  * Sends random requests about the common chain of two nodes to both, and passes each whose answers differ to `onDifference`.
- * Answers that differ are asked for once more: the chains may have been reorganized between them.
+ * Answers that differ are asked for once more: the chains may have been reorganized between them. With the same `seed` and the same
+ * common chain the requests are the same.
  */
 export async function compareNodes(
   own: Endpoint,
   reference: Endpoint,
-  { methods, requests, random }: { methods: readonly string[]; requests: number; random: Random },
+  { methods, requests, seed }: { methods: readonly string[]; requests: number; seed: number },
   onDifference: (request: DifferingRequest) => void,
   onRequest: (done: number) => void,
 ): Promise<Comparison> {
-  const sample = new Sample(reference, await lastCommonBlock(own, reference), random)
+  const blocks = await commonBlocks(own, reference)
   const withoutObjects = new Set<string>()
   let [started, done] = [0, 0]
   const runner = async (): Promise<void> => {
     while (started < requests) {
-      const method = methods[started++ % methods.length] ?? ''
+      const index = started++
+      const method = methods[index % methods.length] ?? ''
       if (withoutObjects.has(method)) continue
-      const params = await sample.parameters(method)
+      // Each request has its own numbers: those of a common generator would depend on the order of the answers.
+      const params = await new Sample(reference, blocks, new Random(seed + index)).parameters(method)
       if (params === null) {
         withoutObjects.add(method)
         continue
@@ -57,5 +61,5 @@ export async function compareNodes(
     return differencesOf(method, first, second)
   }
   await Promise.all(Array.from({ length: concurrency }, runner))
-  return { last: sample.last, requests: done, withoutObjects: [...withoutObjects] }
+  return { ...blocks, requests: done, withoutObjects: [...withoutObjects] }
 }

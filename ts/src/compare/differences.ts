@@ -31,17 +31,13 @@ function collect(path: string, own: unknown, reference: unknown, found: Differen
     for (const name of new Set([...Object.keys(own), ...Object.keys(reference)])) {
       collect(`${path}.${name}`, own[name], reference[name], found)
     }
-  } else if (own !== reference && !(Array.isArray(own) && own.length === 0 && isEmptyArray(reference))) {
+  } else if (own !== reference) {
     found.push({ path, own, reference })
   }
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function isEmptyArray(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 0
 }
 
 interface KnownDifference {

@@ -25,12 +25,10 @@ export class Endpoint {
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
       signal: AbortSignal.timeout(answerMs),
     }
-    const { status, text } = await fetch(this.url, init).then(
-      async (response) => ({ status: response.status, text: await response.text() }),
-      (error: Error) => {
-        throw new Error(`${this.url}: ${method}: ${causeOf(error)}`)
-      },
-    )
+    const received = fetch(this.url, init).then(async (response) => [response.status, await response.text()] as const)
+    const [status, text] = await received.catch((error: Error) => {
+      throw new Error(`${this.url}: ${method}: ${causeOf(error)}`)
+    })
     try {
       const { result, error } = JSON.parse(text) as Answer
       if (error !== undefined && error !== null) return { error: { code: error.code, message: error.message } }

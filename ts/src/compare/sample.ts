@@ -1,3 +1,4 @@
+import type { CommonBlocks } from './commonChain.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Random } from './random.ts'
 
@@ -74,11 +75,13 @@ export const comparedMethods: readonly string[] = Object.keys(makers)
 export class Sample {
   readonly last: number
   readonly random: Random
+  readonly #first: number
   readonly #node: Endpoint
 
-  /** `node` is asked for the blocks from which requests are made, up to the block `last`. */
-  constructor(node: Endpoint, last: number, random: Random) {
+  /** `node` is asked for the blocks from which requests are made. */
+  constructor(node: Endpoint, { first, last }: CommonBlocks, random: Random) {
     this.#node = node
+    this.#first = first
     this.last = last
     this.random = random
   }
@@ -94,7 +97,7 @@ export class Sample {
 
   /** Returns the number of a random block, among the last `depth` ones. */
   number(depth = this.last): string {
-    const count = Math.min(depth, this.last) + 1
+    const count = Math.min(depth, this.last - this.#first) + 1
     return quantity(this.last - this.random.below(count))
   }
 
