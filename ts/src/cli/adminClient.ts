@@ -23,9 +23,9 @@ export class AdminClient {
   /** Sends a request and returns its answer. Throws if no node answers, or if it refuses. */
   async ask<T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<T> {
     const response = await this.#send(method, path, body)
-    const answer = (await response.json()) as T | Refusal
-    if (!response.ok) throw new Error((answer as Refusal).error.message)
-    return answer as T
+    const answer = (await response.json().catch(() => null)) as (T & Partial<Refusal>) | null
+    if (response.ok && answer !== null) return answer
+    throw new Error(answer?.error?.message ?? `${this.#url}: not the admin API of a node (HTTP ${response.status})`)
   }
 
   async #send(method: string, path: string, body: object | undefined): Promise<Response> {
