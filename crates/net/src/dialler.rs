@@ -21,6 +21,8 @@ const LONG_CONNECTION: Duration = Duration::from_secs(30);
 
 /// Nodes dialled at the same time that the operator did not name.
 const MAX_ATTEMPTS: usize = 4;
+/// Nodes with a pause from which on those are forgotten whose pause has long been over.
+const MAX_PAUSES: usize = 8_192;
 
 /// When which node is dialled.
 #[derive(Default)]
@@ -41,6 +43,9 @@ impl DialSchedule {
     /// Begins an attempt if it is due and none is running.
     fn begin(&self, id: NodeId, now: Instant, limits: &Limits) -> bool {
         let mut attempts = self.attempts.lock();
+        if attempts.len() >= MAX_PAUSES {
+            attempts.retain(|_, attempt| attempt.is_running || now < attempt.next + limits.redial_max);
+        }
         let attempt = attempts.entry(id).or_insert(Attempt { is_running: false, next: now, pause: limits.redial_min });
         let is_due = !attempt.is_running && attempt.next <= now;
         attempt.is_running |= is_due;
@@ -143,4 +148,30 @@ fn random_byte() -> u8 {
     // Without randomness there is no jitter.
     let _ = getrandom::fill(&mut byte);
     byte[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_of_nodes_that_are_gone_are_forgotten() {
+        let (schedule, limits, start) = (DialSchedule::default(), Limits::default(), Instant::now());
+        let id = |number: u32| {
+            let mut id = [0; 64];
+            id[..4].copy_from_slice(&number.to_be_bytes());
+            NodeId(id)
+        };
+        let running = id(u32::MAX);
+        assert!(schedule.begin(running, start, &limits));
+        // Two nodes a second, which all fail.
+        for number in 0..40_000 {
+            let now = start + Duration::from_millis(u64::from(number) * 500);
+            assert!(schedule.begin(id(number), now, &limits));
+            schedule.end(&id(number), Duration::ZERO, &limits);
+        }
+        assert!(schedule.attempts.lock().len() <= MAX_PAUSES);
+        assert_eq!(schedule.under_way(), 1);
+        assert!(!schedule.begin(running, start + Duration::from_secs(86_400), &limits));
+    }
 }

@@ -54,7 +54,7 @@ impl NodeList {
         std::fs::rename(next, path)
     }
 
-    /// Adds a node, or changes its address. Drops the first one above the maximum.
+    /// Adds a node, or changes its address. Above the maximum the first one behind the anchors is dropped.
     pub(crate) fn insert(&mut self, id: NodeId, address: SocketAddr) {
         let node = ListedNode { id, address };
         if self.nodes.contains(&node) {
@@ -62,7 +62,7 @@ impl NodeList {
         }
         self.nodes.retain(|other| other.id != id);
         if self.nodes.len() >= MAX_NODES {
-            self.nodes.remove(0);
+            self.nodes.remove(ANCHORS);
         }
         self.nodes.push(node);
     }
@@ -95,5 +95,20 @@ mod tests {
         assert_eq!(read, [4, 1, 2, 3, 5].map(node));
         std::fs::write(&path, "nonsense\n\u{0}").unwrap();
         assert_eq!(NodeList::read(&path).iter().count(), 0);
+    }
+
+    #[test]
+    fn a_full_list_keeps_its_anchors() {
+        let mut list = NodeList::default();
+        let id = |number: u16| {
+            let mut id = [0; 64];
+            id[..2].copy_from_slice(&number.to_be_bytes());
+            NodeId(id)
+        };
+        for number in 0..MAX_NODES as u16 + 100 {
+            list.insert(id(number), ([203, 0, 113, 1], 5_050).into());
+        }
+        let kept: Vec<NodeId> = list.iter().map(|node| node.id).collect();
+        assert_eq!((kept.len(), &kept[..3]), (MAX_NODES, &[id(0), id(1), id(102)][..]));
     }
 }

@@ -3,8 +3,8 @@
 use crate::scripted_peer::{ScriptedPeer, connect, connect_from, entropy, is_closed, status};
 use crate::support::{GENESIS, NETWORK, TestNetwork, key, nowhere, options, start, start_with_capacity, wait};
 use rhizome_net::{
-    BanTarget, CloseReason, Enode, Limits, MessageCount, MessageKind, NetworkError, NetworkOptions, PeerDirection,
-    PeerEvent, ScoreEvent, ScoredPeer,
+    BanTarget, CloseReason, Enode, Limits, MessageCount, MessageKind, NetworkError, NetworkOptions, NodeId,
+    PeerDirection, PeerEvent, ScoreEvent, ScoredPeer,
 };
 use rhizome_wire::session::{Capability, DisconnectReason, EMPTY_LIST, Initiator, codes};
 use std::io::Write;
@@ -307,6 +307,28 @@ fn peers_of_one_network_do_not_take_all_slots() {
     let mut one_more = ScriptedPeer::shake(connect_from([127, 40, 0, 1], node.address()), &key(240), key(1).id());
     one_more.hello(4, &[Capability::rsk()]);
     assert_eq!(one_more.end(), Some(DisconnectReason::TooManyPeers));
+}
+
+#[test]
+fn inbound_peers_leave_the_outbound_slots_to_this_node() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("nodes");
+    let known = [nowhere(1), nowhere(2)];
+    std::fs::write(&file, known.each_ref().map(|enode| format!("{enode}\n")).concat()).unwrap();
+    // Two slots for each direction.
+    let node = start(NetworkOptions { nodes_file: Some(file), max_peers: 4, ..options(3) });
+    let join = |fill| ScriptedPeer::join(connect(node.address()), &key(fill), key(3).id());
+    let _attackers = [10, 11].map(join);
+    let mut third = ScriptedPeer::shake(connect(node.address()), &key(12), key(3).id());
+    third.hello(4, &[Capability::rsk()]);
+    assert_eq!(third.end(), Some(DisconnectReason::TooManyPeers));
+    let _late = [1, 2].map(|fill: u8| {
+        start(NetworkOptions { port: Some(known[usize::from(fill) - 1].address.port), ..options(fill) })
+    });
+    wait("the known nodes", || node.network.peers().len() == 4);
+    let is_known = |id: &NodeId| known.iter().any(|enode| enode.id == *id);
+    let peers = node.network.peers();
+    assert!(peers.iter().all(|peer| is_known(&peer.id) == (peer.direction == PeerDirection::Outbound)));
 }
 
 #[test]
