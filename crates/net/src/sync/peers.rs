@@ -146,6 +146,13 @@ impl SyncPeer {
         Some(oldest.max(self.heard))
     }
 
+    /// Does not count a time in which this node did not run as silence of the peer: its answers may wait.
+    pub(super) fn excuse(&mut self, pause: Duration, now: Instant) {
+        let later = |time: Instant| (time + pause).min(now);
+        self.heard = later(self.heard);
+        self.requests.values_mut().for_each(|(_, sent)| *sent = later(*sent));
+    }
+
     /// Removes and returns requests that were sent before a time.
     pub(super) fn take_older(&mut self, than: Instant) -> Vec<SyncRequest> {
         let old: Vec<u64> = self.requests.iter().filter(|(_, (_, sent))| *sent < than).map(|(id, _)| *id).collect();
@@ -252,4 +259,34 @@ fn encode(peer: &Peer, id: u64, request: &SyncRequest) -> EncodedRequest {
             RskMessage::SnapBlocksRequest { id, number }
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::Limits;
+    use crate::peer::PeerDirection;
+    use rhizome_wire::session::{Capability, Hello, NodeKey, SharedCapabilities};
+
+    fn peer() -> SyncPeer {
+        let id = NodeKey::from_bytes([1; 32]).unwrap().id();
+        let hello = Hello::new("peer/1".to_owned(), vec![Capability::rsk()], 0, id);
+        let shared = SharedCapabilities { serves_snap: false, has_rhizome: false };
+        let address = ([127, 0, 0, 1], 1).into();
+        SyncPeer::new(Arc::new(Peer::new(&hello, shared, address, PeerDirection::Inbound, false, &Limits::default())))
+    }
+
+    #[test]
+    fn a_pause_of_this_node_is_no_silence_of_the_peer() {
+        let mut peer = peer();
+        let sent = peer.heard;
+        let after = |seconds| sent + Duration::from_secs(seconds);
+        peer.requests.insert(1, (SyncRequest::Skeleton { start: 0 }, sent));
+        peer.requests.insert(2, (SyncRequest::Skeleton { start: 1 }, after(14)));
+        peer.excuse(Duration::from_secs(12), after(15));
+        assert_eq!(peer.silent_since(), Some(after(12)));
+        assert!(peer.take_older(after(12)).is_empty());
+        assert_eq!(peer.take_older(after(13)), [SyncRequest::Skeleton { start: 0 }]);
+        assert_eq!(peer.requests[&2].1, after(15));
+    }
 }

@@ -21,6 +21,8 @@ use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
 
 /// Time between two looks for silent peers and used-up budgets.
 const TICK: Duration = Duration::from_millis(50);
+/// Time between two of these looks above which this node did not run: a busy or suspended machine.
+const OWN_PAUSE: Duration = Duration::from_secs(1);
 /// Time after which a silent peer is not asked any more.
 const SILENCE: Duration = Duration::from_secs(10);
 /// Time after which one request counts as lost while others are answered.
@@ -58,6 +60,8 @@ pub(super) struct SyncTask {
     pub(super) window: BodyWindow,
     /// Last number of each chunk of headers that was added, with the peer that delivered it.
     pub(super) sources: BTreeMap<u64, Arc<Peer>>,
+    /// Time of the last look for silent peers.
+    looked_at: Instant,
     /// Time at which peers are asked again for blocks that they did not deliver.
     forgives_at: Instant,
     /// Time at which the synchronization resumes after a failure of this node.
@@ -83,6 +87,7 @@ impl SyncTask {
             rounds: 0,
             window: BodyWindow::default(),
             sources: BTreeMap::new(),
+            looked_at: Instant::now(),
             forgives_at: Instant::now() + FORGIVING_TIME,
             retry_at: None,
         }
@@ -220,8 +225,12 @@ impl SyncTask {
             self.forgives_at = now + FORGIVING_TIME;
             self.window.forgive();
         }
+        let pause = now - std::mem::replace(&mut self.looked_at, now);
         let (mut silent, mut late) = (Vec::new(), Vec::new());
         for (key, peer) in &mut self.peers.all {
+            if pause >= OWN_PAUSE {
+                peer.excuse(pause, now);
+            }
             if peer.silent_since().is_some_and(|since| now - since >= SILENCE) {
                 peer.rest();
                 silent.push((*key, peer.take_all()));
