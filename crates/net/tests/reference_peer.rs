@@ -2,6 +2,8 @@
 
 use crate::chunk_server::ChunkServer;
 use crate::scripted_peer::{ScriptedPeer, connect};
+use crate::support::{key, wait};
+use crate::sync::mined;
 use rhizome_chain::Chain;
 use rhizome_net::{NodeId, NodeKey};
 use rhizome_primitives::rlp::list;
@@ -12,7 +14,7 @@ use rhizome_wire::rsk::{
 };
 use rhizome_wire::session::{Capability, codes};
 use std::collections::{HashMap, VecDeque};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -69,6 +71,14 @@ impl ServedChain {
         blocks.push(block);
         let by_hash = blocks.iter().enumerate().map(|(at, block)| (block.hash(), at)).collect();
         let total_difficulties = self.total_difficulties[..=number].to_vec();
+        Arc::new(ServedChain { blocks, by_hash, total_difficulties })
+    }
+
+    /// Returns the chain up to a block.
+    pub(crate) fn up_to(&self, number: u64) -> Arc<ServedChain> {
+        let end = number as usize + 1;
+        let by_hash = self.by_hash.iter().filter(|(_, at)| **at < end).map(|(hash, at)| (*hash, *at)).collect();
+        let (blocks, total_difficulties) = (self.blocks[..end].to_vec(), self.total_difficulties[..end].to_vec());
         Arc::new(ServedChain { blocks, by_hash, total_difficulties })
     }
 
@@ -189,7 +199,10 @@ impl ReferencePeer {
     ) -> ReferencePeer {
         let shared = Arc::new(PeerCounters::default());
         let counters = Arc::clone(&shared);
-        let thread = std::thread::spawn(move || serve(address, &key, remote, &chain, &behaviour, &counters));
+        let thread = std::thread::spawn(move || {
+            let _closed = ClosedOnDrop(Arc::clone(&counters));
+            serve(address, &key, remote, &chain, &behaviour, &counters);
+        });
         ReferencePeer { thread: Some(thread), shared }
     }
 
@@ -202,9 +215,18 @@ impl ReferencePeer {
         self.shared.answers.load(Ordering::Relaxed)
     }
 
-    /// Whether the node has closed the connection.
+    /// Whether the node has closed the connection, or has not accepted it.
     pub(crate) fn is_closed(&self) -> bool {
         self.shared.is_closed.load(Ordering::Relaxed)
+    }
+}
+
+/// Notes the end of a connection, also that of a handshake that failed: then the thread panics.
+struct ClosedOnDrop(Arc<PeerCounters>);
+
+impl Drop for ClosedOnDrop {
+    fn drop(&mut self) {
+        self.0.is_closed.store(true, Ordering::Relaxed);
     }
 }
 
@@ -281,5 +303,14 @@ fn serve(
             }
         }
     }
-    counters.is_closed.store(true, Ordering::Relaxed);
+}
+
+#[test]
+fn a_connection_that_ends_in_the_handshake_is_closed() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let peer = ReferencePeer::start(address, key(2), key(1).id(), mined("a", 1), Behaviour::default());
+    drop(listener.accept().unwrap());
+    wait("the end", || peer.is_closed());
+    assert_eq!(peer.answers(), 0);
 }

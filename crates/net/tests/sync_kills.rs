@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-const KILLS: usize = 20;
+const KILLS: u64 = 20;
 const BLOCKS: u64 = 4_000;
 /// Data directory of the node to run.
 const DIRECTORY: &str = "KILLED_NODE_DIRECTORY";
@@ -101,10 +101,12 @@ fn no_published_head_is_lost_by_kills() {
     for round in 0..KILLS {
         let node = KilledNode::start(directory.path());
         assert!(node.first >= published, "the head went back from {published} to {}", node.first);
+        // The chain grows: however much a round imports, the next one has something to ask for.
+        let grown = served.up_to(BLOCKS / KILLS * (round + 1));
         // Whole blocks fill the queue of the importer, single ones leave gaps.
         let is_bulk = round % 4 == 0;
         let connect =
-            || node.peer(&served, Behaviour { serves_snap: is_bulk, is_limited: true, ..Behaviour::default() });
+            || node.peer(&grown, Behaviour { serves_snap: is_bulk, is_limited: true, ..Behaviour::default() });
         let mut peer = connect();
         wait_for("the first answer", PATIENCE, || {
             // A busy machine may exceed the time of the handshake.
