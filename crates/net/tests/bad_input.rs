@@ -4,7 +4,8 @@ use crate::relay::{join, mined, next, node, send_block, transfer_with};
 use crate::scripted_peer::{ScriptedPeer, connect};
 use crate::support::{key, wait, wait_for};
 use crate::sync::{NOW, SyncingNode, config, open};
-use rhizome_chain::{Chain, ChainConfig, PoolOptions};
+use crate::sync_faults::timed;
+use rhizome_chain::{Chain, ChainConfig, Clock, PoolOptions};
 use rhizome_net::{NetworkOptions, NodeId};
 use rhizome_primitives::rlp::{list, put_bytes, put_u64};
 use rhizome_primitives::{B256, Block, ChainSpec, Header, keccak256};
@@ -12,6 +13,7 @@ use rhizome_wire::rhz::RhzMessage;
 use rhizome_wire::rsk::{BlockIdentifier, RskMessage, types};
 use rhizome_wire::session::{Capability, codes};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -151,10 +153,15 @@ fn a_peer_that_asks_and_does_not_read_occupies_the_memory_of_one_answer() {
 
 /// Returns a block with work and a wrong state root that depends on `salt`.
 fn child(template: &Block, parent: &Header, salt: u64) -> Block {
+    child_at(parent.timestamp + 1, template, parent, salt)
+}
+
+/// [`child`] with a time.
+fn child_at(timestamp: u64, template: &Block, parent: &Header, salt: u64) -> Block {
     let mut header = template.header.clone();
     header.parent_hash = parent.hash().to_vec().into();
     header.number = parent.number + 1;
-    header.timestamp = parent.timestamp + 1;
+    header.timestamp = timestamp;
     header.state_root = keccak256(salt.to_be_bytes()).to_vec().into();
     rhizome_pow::solve(&mut header, None, &ChainSpec::regtest(), u32::MAX).unwrap();
     // Without its cached hash.
@@ -206,4 +213,42 @@ fn orphans_without_end_are_bounded() {
     assert!((16..=64).contains(&requests), "{requests}");
     assert_eq!((node.chain.head().number(), node.network.peers().len()), (0, 2));
     still_relays(&node, &mut other);
+}
+
+#[test]
+fn sixteen_blocks_of_the_future_wait_until_they_are_due() {
+    let now = Arc::new(AtomicU64::new(NOW));
+    let chain = || {
+        let clock = Arc::clone(&now);
+        Chain::open(ChainConfig { clock: Clock::new(move || clock.load(Ordering::Relaxed)), ..timed() }).unwrap()
+    };
+    // Times more than 20 s ahead of the clock are not allowed.
+    let source = chain();
+    now.store(NOW + 25, Ordering::Relaxed);
+    let good = source.mine(NOW + 25).unwrap().block.clone();
+    now.store(NOW, Ordering::Relaxed);
+    let genesis = source.main_block(0).unwrap().unwrap().block.header.clone();
+    let bad: Vec<Block> = (0..40).map(|salt| child_at(NOW + 40, &good, &genesis, salt)).collect();
+    let too_late = child_at(NOW + 3_600, &good, &genesis, 40);
+    let node = SyncingNode::start(chain());
+    let mut sender = join(&node, 8);
+    bad.iter().chain([&good, &too_late]).for_each(|block| send_block(&mut sender, block));
+    // A message behind them shows that all were read.
+    sender.send(codes::RSK, &RskMessage::BlockHashRequest { id: 1, height: 0 }.encode());
+    wait("the last block", || node.network.figures().received.iter().any(|count| count.name == "block_hash_request"));
+    wait("the checks", || waiting(&node, &key(8).id()) == 0);
+    assert_eq!(node.chain.head().number(), 0);
+    now.store(NOW + 10, Ordering::Relaxed);
+    wait("the block", || node.chain.head().hash() == good.hash());
+    node.chain.mine(NOW).unwrap();
+    let stored = || bad.iter().filter(|block| node.chain.headers().has(1, &block.hash()).unwrap()).count();
+    assert_eq!(stored(), 0);
+    now.store(NOW + 20, Ordering::Relaxed);
+    wait("the blocks that waited", || stored() == 15);
+    let mut other = join(&node, 9);
+    still_relays(&node, &mut other);
+    assert_eq!((stored(), node.network.peers().len()), (15, 2), "{:?}", node.network.closed());
+    // Their state roots are wrong: the first execution would show it.
+    assert!(!bad.iter().any(|block| node.chain.headers().is_known_invalid(&block.hash())));
+    assert!(!node.chain.headers().has(1, &too_late.hash()).unwrap());
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 const HUGE: U256 = U256::from_limbs([u64::MAX, u64::MAX, u64::MAX, u64::MAX >> 1]);
 
 /// Custom network with a limit for times in the future.
-fn timed() -> ChainConfig {
+pub(crate) fn timed() -> ChainConfig {
     let spec = r#"{"network": "regtest", "constants": {"newBlockMaxSecondsInTheFuture": 20}}"#;
     config("a", ChainSpec::from_json(spec).unwrap(), None)
 }

@@ -5,6 +5,7 @@ use rhizome_primitives::hex;
 use serde_json::Value;
 
 use super::*;
+use crate::session::DisconnectReason;
 
 fn codecs() -> (FrameEncoder, FrameDecoder) {
     let mac = RunningMac::new(&[1; 32], &[2; 32], b"packet");
@@ -64,6 +65,17 @@ fn sizes_out_of_range_are_refused_with_the_header() {
     let too_large = |size| FrameError::TooLarge { size, limit: MAX_FRAME_BODY };
     assert_eq!(fault(|encoder| header_of_size(encoder, [0x80, 0, 0])), too_large(1 << 23));
     assert_eq!(fault(|encoder| header_of_size(encoder, [0xff, 0xff, 0xff])), too_large((1 << 24) - 1));
+}
+
+#[test]
+fn faults_behind_a_valid_mac_have_a_reason() {
+    let too_large = FrameError::TooLarge { size: 1 << 23, limit: MAX_FRAME_BODY };
+    for fault in [FrameError::Empty, too_large, FrameError::Chunked, FrameError::HeaderList, FrameError::Code] {
+        assert_eq!(fault.disconnect_reason(), Some(DisconnectReason::BadProtocol), "{fault}");
+    }
+    for fault in [FrameError::HeaderMac, FrameError::BodyMac] {
+        assert_eq!(fault.disconnect_reason(), None, "{fault}");
+    }
 }
 
 #[test]
