@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const BLOCKS: u64 = 10_050;
 /// The pivot is block 6,160.
@@ -27,16 +27,17 @@ const DIRECTORY: &str = "KILLED_OLDER_BLOCKS_DIRECTORY";
 
 fn source() -> (Arc<Chain>, Arc<ServedChain>) {
     static SOURCE: OnceLock<(Arc<Chain>, Arc<ServedChain>)> = OnceLock::new();
-    let make = || {
-        let chain = open("source", None);
-        while chain.head().number() < BLOCKS {
-            chain.mine(NOW).unwrap();
-        }
-        let served = ServedChain::of(&chain);
-        (chain, served)
-    };
-    let (chain, served) = SOURCE.get_or_init(make);
+    let (chain, served) = SOURCE.get_or_init(|| mined(BLOCKS));
     (Arc::clone(chain), Arc::clone(served))
+}
+
+fn mined(blocks: u64) -> (Arc<Chain>, Arc<ServedChain>) {
+    let chain = open("source", None);
+    while chain.head().number() < blocks {
+        chain.mine(NOW).unwrap();
+    }
+    let served = ServedChain::of(&chain);
+    (chain, served)
 }
 
 fn lowest(chain: &Chain) -> u64 {
@@ -45,15 +46,18 @@ fn lowest(chain: &Chain) -> u64 {
 
 /// Returns a node that got a state from a peer, which it has left, and has no blocks below 160.
 fn with_state(dir: &Path) -> SyncingNode {
-    let (chain, served) = source();
+    with_state_of(dir, &source(), LOWEST)
+}
+
+fn with_state_of(dir: &Path, (chain, served): &(Arc<Chain>, Arc<ServedChain>), lowest_block: u64) -> SyncingNode {
     let change = |options| NetworkOptions { downloads_state: true, serves_snap: true, ..options };
     let node = SyncingNode::start_with(new_chain(dir), change);
-    let states = ChunkServer::new(&chain, false, None);
+    let states = ChunkServer::new(chain, false, None);
     // Without older blocks, like a node that began with a state itself.
-    let _server = node.peer(2, &served, Behaviour { lowest: LOWEST, ..serving(&states) });
+    let _server = node.peer(2, served, Behaviour { lowest: lowest_block, ..serving(&states) });
     wait_for("the head", PATIENCE, || node.chain.head().hash() == served.best().hash);
-    wait_for("the lowest block", PATIENCE, || node.status().older.is_some_and(|older| older.oldest == LOWEST));
-    assert_eq!((lowest(&node.chain), node.status().is_syncing), (LOWEST, false));
+    wait_for("the lowest block", PATIENCE, || node.status().older.is_some_and(|older| older.oldest == lowest_block));
+    assert_eq!((lowest(&node.chain), node.status().is_syncing), (lowest_block, false));
     node
 }
 
@@ -178,4 +182,26 @@ fn a_killed_download_continues_below_the_lowest_block() {
     process.kill().unwrap();
     process.wait().unwrap();
     compare(&new_chain(dir.path()));
+}
+
+/// `-- --ignored --nocapture speed_of_older_blocks`: 15,159 empty blocks more than 6,000 below the pivot.
+#[test]
+#[ignore = "measures"]
+fn speed_of_older_blocks() {
+    let source = mined(25_050);
+    let lowest_block = 21_160 - 6_000;
+    let server = SyncingNode::start_with(Arc::clone(&source.0), |options| NetworkOptions { key: key(4), ..options });
+    for has_snap in [true, false] {
+        let dir = tempfile::tempdir().unwrap();
+        let node = with_state_of(dir.path(), &source, lowest_block);
+        let begin = Instant::now();
+        let _peer = has_snap.then(|| node.peer(3, &source.1, Behaviour { serves_snap: true, ..Behaviour::default() }));
+        if !has_snap {
+            let address = server.network.listening().unwrap();
+            let address = HostPort { host: address.ip().to_string(), port: address.port() };
+            node.network.add_peer(Enode { id: server.network.id(), address });
+        }
+        wait_for("the older blocks", PATIENCE, || lowest(&node.chain) == 1);
+        eprintln!("{lowest_block} older blocks in {:?}, snap server: {has_snap}", begin.elapsed());
+    }
 }

@@ -19,8 +19,10 @@ const BODY_REQUESTS: usize = 16;
 const BODIES_PER_REQUEST: usize = 64;
 /// Time without an answer after which a peer is silent.
 const SILENCE: Duration = Duration::from_secs(15);
-/// Time for which a peer is not asked that is silent or does not have the blocks.
+/// Time for which a peer is not asked that is silent or does not have the blocks. Each further time it doubles, up to an hour: a node
+/// that began with a state may never have them.
 const REST: Duration = Duration::from_secs(60);
+const MAX_DOUBLINGS: u32 = 6;
 
 /// Request that waits for its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +42,8 @@ pub(super) struct OlderPeer {
     pub(super) serves_blocks: bool,
     requests: HashMap<u64, (OlderRequest, Instant)>,
     rests_until: Option<Instant>,
+    /// Consecutive requests without the blocks. Such a peer is asked only if there is no other.
+    failures: u32,
 }
 
 /// The peers, and the ids of requests.
@@ -63,12 +67,18 @@ impl OlderPeer {
     }
 
     /// Rank among the sources, the best one first.
-    fn rank(&self) -> u8 {
-        match (self.serves_blocks, self.peer.shared.has_rhizome) {
+    fn rank(&self) -> (bool, u8) {
+        let form = match (self.serves_blocks, self.peer.shared.has_rhizome) {
             (true, _) => 0,
             (false, true) => 1,
             (false, false) => 2,
-        }
+        };
+        (self.failures > 0, form)
+    }
+
+    fn rest(&mut self, now: Instant) {
+        self.rests_until = Some(now + REST * 2_u32.pow(self.failures.min(MAX_DOUBLINGS)));
+        self.failures = self.failures.saturating_add(1);
     }
 }
 
@@ -76,7 +86,8 @@ impl OlderPeers {
     pub(super) fn add(&mut self, peer: Arc<Peer>) {
         let serves_blocks = peer.shared.serves_snap;
         let key = key_of(&peer);
-        self.all.insert(key, OlderPeer { peer, serves_blocks, requests: HashMap::new(), rests_until: None });
+        self.all
+            .insert(key, OlderPeer { peer, serves_blocks, requests: HashMap::new(), rests_until: None, failures: 0 });
     }
 
     /// Removes a peer. Returns its requests.
@@ -110,6 +121,9 @@ impl OlderPeers {
         let usable = self.all.iter().filter(|(_, peer)| peer.is_usable(below, now) && peer.room().1 > 0);
         let mut peers: Vec<_> = usable.map(|(key, peer)| (peer.rank(), *key, peer.room())).collect();
         peers.sort_unstable();
+        // A peer that failed may keep the batch waiting.
+        let has_other = self.all.values().any(|peer| peer.failures == 0 && peer.is_usable(below, now));
+        peers.retain(|((has_failed, _), ..)| !has_other || !has_failed);
         peers.into_iter().map(|(_, key, room)| (key, room)).collect()
     }
 
@@ -161,7 +175,14 @@ impl OlderPeers {
     /// Does not ask a peer for a while.
     pub(super) fn rest(&mut self, key: PeerKey) {
         if let Some(peer) = self.all.get_mut(&key) {
-            peer.rests_until = Some(Instant::now() + REST);
+            peer.rest(Instant::now());
+        }
+    }
+
+    /// Notes that a peer has the blocks.
+    pub(super) fn note_right(&mut self, key: PeerKey) {
+        if let Some(peer) = self.all.get_mut(&key) {
+            peer.failures = 0;
         }
     }
 
@@ -174,7 +195,7 @@ impl OlderPeers {
             if !is_late {
                 continue;
             }
-            peer.rests_until = Some(now + REST);
+            peer.rest(now);
             for (request, _) in peer.requests.drain().map(|(_, request)| request) {
                 peer.serves_blocks &= !matches!(request, OlderRequest::Blocks { .. });
                 late.push(request);

@@ -135,7 +135,9 @@ impl OlderBlocksTask {
             }
             OlderWork::Blocks { key, stored, result } => {
                 self.is_working = false;
-                if stored == 0 && result.is_ok() {
+                if stored > 0 {
+                    self.peers.note_right(key);
+                } else if result.is_ok() {
                     self.peers.rest(key);
                     if let Some(peer) = self.peers.get(key) {
                         peer.serves_blocks = false;
@@ -196,10 +198,10 @@ impl OlderBlocksTask {
             }
             batch.missing.insert(index);
         }
-        if is_wrong {
-            self.punish(key);
-        } else if kept == 0 {
-            self.peers.rest(key);
+        match (is_wrong, kept) {
+            (true, _) => self.punish(key),
+            (false, 0) => self.peers.rest(key),
+            (false, _) => self.peers.note_right(key),
         }
         let is_complete = self.batch.as_ref().is_some_and(|batch| batch.blocks.iter().all(Option::is_some));
         if is_complete && let Some(batch) = self.batch.take() {
