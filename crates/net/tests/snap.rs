@@ -2,13 +2,13 @@
 
 use crate::chunk_server::ChunkServer;
 use crate::reference_peer::{Behaviour, ServedChain};
-use crate::scripted_peer::{ScriptedPeer, connect};
+use crate::server::join;
 use crate::support::{key, wait_for};
 use crate::sync::{NOW, SyncingNode, config, open};
 use rhizome_chain::{Chain, ChainConfig, ProvenBlocks, SnapshotHeights, StateHistory, VerificationScope};
 use rhizome_net::{Enode, HostPort, NetworkOptions, ScoreEvent, ScoredPeer};
 use rhizome_primitives::{Address, B256, Bytes, ChainSpec, I256, U256};
-use rhizome_wire::rsk::{BlockIdentifier, EncodedList, RskMessage, WeighedBlocks, block_strings};
+use rhizome_wire::rsk::{BlockIdentifier, EncodedBlock, EncodedList, RskMessage, WeighedBlocks, block_strings};
 use rhizome_wire::session::{Capability, codes};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -128,12 +128,7 @@ fn answers_that_were_not_asked_for_count_against_the_peer() {
     let (chain, served) = source();
     let dir = tempfile::tempdir().unwrap();
     let node = start(dir.path());
-    let address = node.network.listening().unwrap();
-    let genesis = chain.main_hash(0).unwrap().unwrap();
-    let capabilities = [Capability::rsk(), Capability::snap()];
-    let connected = connect(address);
-    let mut stranger =
-        ScriptedPeer::join_with(connected, &key(5), node.network.id(), &capabilities, genesis.as_slice());
+    let mut stranger = join(&node, &[Capability::rsk(), Capability::snap()]);
     let strings = block_strings(std::iter::empty());
     let blocks = || WeighedBlocks::new(EncodedList::decode(&strings, "blocks").unwrap(), Vec::new()).unwrap();
     for id in [7, 1 << 48, (1 << 48) + 1, 1 << 49] {
@@ -145,7 +140,7 @@ fn answers_that_were_not_asked_for_count_against_the_peer() {
             stranger.send(codes::RSK, &message.encode());
         }
     }
-    wait_for("the counts", PATIENCE, || unexpected(&node, 5) == 12);
+    wait_for("the counts", PATIENCE, || unexpected(&node, 9) == 12);
     // Each answer of this one comes twice.
     let states = ChunkServer::new(&chain, false, None);
     let peer = node.peer(2, &served, Behaviour { repeats_answers: true, ..serving(&states) });
@@ -153,6 +148,22 @@ fn answers_that_were_not_asked_for_count_against_the_peer() {
     let repeated = states.served().len() as u64;
     assert!(unexpected(&node, 2) > repeated && repeated > 90, "{} of {repeated}", unexpected(&node, 2));
     assert!(!peer.is_closed());
+    verify(&node.chain);
+}
+
+#[test]
+fn a_block_that_is_sent_before_the_headers_does_not_end_the_download() {
+    let (chain, served) = source();
+    let dir = tempfile::tempdir().unwrap();
+    let node = start(dir.path());
+    let mut stranger = join(&node, &[Capability::rsk()]);
+    let first = served.blocks()[1].encode();
+    stranger.send(codes::RSK, &RskMessage::Block(EncodedBlock::split(&first).unwrap()).encode());
+    stranger.send(codes::PING, &[0xc0]);
+    while stranger.receive().unwrap().code != codes::PONG {}
+    let states = ChunkServer::new(&chain, false, None);
+    let _peer = node.peer(2, &served, serving(&states));
+    reaches(&node, served.best());
     verify(&node.chain);
 }
 

@@ -221,9 +221,9 @@ impl RelayTask {
         }
     }
 
-    /// Whether the synchronization brings the next blocks.
+    /// Whether the synchronization brings the next blocks. A chain that gets a state first must have no block before.
     fn is_far_behind(&self) -> bool {
-        self.chain.headers().best_number() > self.chain.head().number() + FAR_BEHIND
+        self.shared.awaits_state() || self.chain.headers().best_number() > self.chain.head().number() + FAR_BEHIND
     }
 
     /// Records an event of a connected peer.
