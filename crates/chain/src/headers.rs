@@ -302,9 +302,10 @@ mod tests {
     use super::*;
     use crate::{Chain, DataDir};
     use rhizome_primitives::ChainSpec;
+    use std::sync::atomic::{AtomicU64, Ordering};
 
     const NOW: u64 = 1_700_000_000;
-    const BLOCKS: u64 = 400;
+    const BLOCKS: u64 = 100;
 
     fn open() -> Arc<Chain> {
         let config = ChainConfig::new(Arc::new(ChainSpec::regtest()), DataDir::Temporary);
@@ -318,9 +319,15 @@ mod tests {
             source.mine(NOW).unwrap();
         }
         let genesis = chain.head().hash();
+        let rebases = AtomicU64::new(0);
         let adopt_all = || {
             let mut parent = chain.headers().find(0, &genesis).unwrap().unwrap();
             for number in 1..=BLOCKS {
+                // The next rebase has just begun.
+                let before = rebases.load(Ordering::Relaxed);
+                while rebases.load(Ordering::Relaxed) == before {
+                    std::thread::yield_now();
+                }
                 let header = source.main_block(number).unwrap().unwrap().block.header.clone();
                 let run = HeaderRun::verify(vec![header], chain.spec(), NOW).unwrap();
                 let attached = chain.headers().attach(&parent, run).unwrap();
@@ -331,6 +338,7 @@ mod tests {
         std::thread::scope(|scope| {
             let adopting = scope.spawn(adopt_all);
             while !adopting.is_finished() {
+                rebases.fetch_add(1, Ordering::Relaxed);
                 chain.headers().rebase(&chain.head().record).unwrap();
             }
         });
