@@ -5,6 +5,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
+use rhizome_storage::NodeVersions;
+
 use crate::error::ChainError;
 use crate::import::block_group::MAX_BLOCKS;
 use crate::import::importer::Importer;
@@ -15,9 +17,11 @@ use crate::import::read_ahead::thread_pool;
 use crate::import::report::{BlockReport, SourceControl};
 use crate::import::rules::is_worth_recovering;
 
-/// Most blocks of one source that are under way: being prepared, queued, or in flight. Enough for full groups: as many blocks must wait
-/// behind them, and more are prepared meanwhile.
-const BLOCKS_UNDER_WAY: usize = MAX_IN_FLIGHT + 4 * MAX_BLOCKS;
+/// Most blocks of one source that are under way: being prepared, queued, or in flight.
+const BLOCKS_UNDER_WAY: usize = 64;
+/// The same where blocks are compared in groups. Enough for full ones: as many blocks must wait behind them, and more are prepared
+/// meanwhile.
+const GROUPED_BLOCKS_UNDER_WAY: usize = MAX_IN_FLIGHT + 4 * MAX_BLOCKS;
 /// Bytes of blocks under way at which no block is added.
 const BYTES_UNDER_WAY: usize = 64 << 20;
 
@@ -86,6 +90,10 @@ pub(crate) fn feed<T: SourceItem, N: Send + 'static, B>(
     mut on_report: impl FnMut(N, BlockReport) -> ControlFlow<B>,
 ) -> Result<Option<B>, ChainError> {
     let source = Arc::new(SourceControl::new(stops_at_failure));
+    let most = match importer.steps.archive.store.node_versions() {
+        NodeVersions::All => BLOCKS_UNDER_WAY,
+        NodeVersions::Current => GROUPED_BLOCKS_UNDER_WAY,
+    };
     let prepare = &prepare;
     let mut pending: VecDeque<PendingItem<N>> = VecDeque::new();
     let mut report = |(note, report): (Option<N>, BlockReport)| match note {
@@ -103,7 +111,7 @@ pub(crate) fn feed<T: SourceItem, N: Send + 'static, B>(
             }
             while broken.is_none()
                 && let Some(done) = match pending.front() {
-                    Some(front) if pending.len() >= BLOCKS_UNDER_WAY || bytes >= BYTES_UNDER_WAY => Some(front.wait()),
+                    Some(front) if pending.len() >= most || bytes >= BYTES_UNDER_WAY => Some(front.wait()),
                     Some(front) => front.poll(),
                     None => None,
                 }

@@ -10,3 +10,10 @@ pub fn lower_priority() {
     #[cfg(target_os = "linux")]
     let _refused = rustix::process::nice(ADDED_NICENESS);
 }
+
+/// Lowers the priority of this thread below that of threads after [`lower_priority`]: work ahead of the import pipeline is done in
+/// the time that the pipeline leaves.
+pub(crate) fn lowest_priority() {
+    lower_priority();
+    lower_priority();
+}

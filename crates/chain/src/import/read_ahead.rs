@@ -6,6 +6,8 @@ use std::sync::mpsc::sync_channel;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use crate::import::priority::lowest_priority;
+
 /// Reads items on all cores ahead of `consume`, which gets them in order on the calling thread until it breaks. At most `ahead`
 /// items are under way.
 pub(crate) fn read_ahead<T: Send, P: Send, B>(
@@ -42,7 +44,8 @@ pub(crate) fn read_ahead<T: Send, P: Send, B>(
 /// Starts separate threads: tasks of the importer in the common pool (the hashing of a trie) must not wait behind items whose turn
 /// comes much later.
 pub(crate) fn thread_pool() -> Option<ThreadPool> {
-    ThreadPoolBuilder::new().thread_name(|index| format!("prepare-{index}")).build().ok()
+    let builder = ThreadPoolBuilder::new().thread_name(|index| format!("prepare-{index}"));
+    builder.start_handler(|_index| lowest_priority()).build().ok()
 }
 
 #[cfg(test)]
