@@ -16,6 +16,8 @@ mod scripted_peer;
 mod server;
 mod snap;
 mod snap_kills;
+#[cfg(target_os = "linux")]
+mod soak;
 mod support;
 mod sync;
 mod sync_faults;

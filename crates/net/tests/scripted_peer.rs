@@ -8,7 +8,7 @@ use rhizome_wire::session::{
     Hello, Initiator, codes,
 };
 use socket2::{Domain, Socket, Type};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -68,19 +68,23 @@ pub(crate) fn status(version: u64, network: u64, genesis: &[u8]) -> Vec<u8> {
 
 impl ScriptedPeer {
     /// Handshake over an open socket.
-    pub(crate) fn shake(mut socket: TcpStream, key: &NodeKey, remote: NodeId) -> ScriptedPeer {
+    pub(crate) fn shake(socket: TcpStream, key: &NodeKey, remote: NodeId) -> ScriptedPeer {
+        ScriptedPeer::try_shake(socket, key, remote).unwrap()
+    }
+
+    fn try_shake(mut socket: TcpStream, key: &NodeKey, remote: NodeId) -> io::Result<ScriptedPeer> {
         let mut initiator = Initiator::new(key.clone(), remote, entropy()).unwrap();
-        socket.write_all(initiator.auth()).unwrap();
+        socket.write_all(initiator.auth())?;
         let session = loop {
             let mut byte = [0];
-            socket.read_exact(&mut byte).unwrap();
+            socket.read_exact(&mut byte)?;
             if let Some(session) = initiator.read(&mut &byte[..]).unwrap() {
                 break session;
             }
         };
         let EstablishedSession { encoder, mut decoder, .. } = session;
         decoder.allow_large_frames();
-        ScriptedPeer { socket, encoder, decoder, input: Vec::new(), key: key.clone() }
+        Ok(ScriptedPeer { socket, encoder, decoder, input: Vec::new(), key: key.clone() })
     }
 
     /// Handshake, Hello and Status. Returns after the other side's.
@@ -96,13 +100,26 @@ impl ScriptedPeer {
         capabilities: &[Capability],
         genesis: &[u8],
     ) -> ScriptedPeer {
-        let mut peer = ScriptedPeer::shake(socket, key, remote);
+        ScriptedPeer::try_join(socket, key, remote, capabilities, genesis).unwrap()
+    }
+
+    /// [`ScriptedPeer::join_with`] that may be refused.
+    pub(crate) fn try_join(
+        socket: TcpStream,
+        key: &NodeKey,
+        remote: NodeId,
+        capabilities: &[Capability],
+        genesis: &[u8],
+    ) -> io::Result<ScriptedPeer> {
+        let mut peer = ScriptedPeer::try_shake(socket, key, remote)?;
         peer.hello(4, capabilities);
         peer.send(codes::STATUS, &status(62, NETWORK, genesis));
-        assert_eq!(peer.receive().map(|frame| frame.code), Some(codes::HELLO));
-        assert_eq!(peer.receive().map(|frame| frame.code), Some(codes::STATUS));
-        assert_eq!(peer.receive().map(|frame| frame.code), Some(codes::RSK));
-        peer
+        for code in [codes::HELLO, codes::STATUS, codes::RSK] {
+            if peer.receive().is_none_or(|frame| frame.code != code) {
+                return Err(ErrorKind::ConnectionRefused.into());
+            }
+        }
+        Ok(peer)
     }
 
     pub(crate) fn hello(&mut self, version: u32, capabilities: &[Capability]) {
