@@ -95,7 +95,7 @@ describe('two nodes', () => {
     await expect.poll(() => second.result('eth_blockNumber'), patient).toBe(mined)
     const head = (await infoOf(first)).protocols.rsk.head
     expect((await infoOf(second)).protocols.rsk.head).toBe(head)
-    expect(await second.result('eth_syncing')).toBe(false)
+    await expect.poll(() => second.result('eth_syncing')).toBe(false)
     const stated = async () => (await peersOf(second))[0]?.protocols.rsk
     await expect.poll(stated, { timeout: 25_000 }).toMatchObject({ head, number: Number(mined) })
     await separate()
@@ -288,7 +288,7 @@ test('behavior: eth_syncing and its subscription follow a synchronization', { ti
 
   expect((await client.take(1))[0]?.params.result).toBe(false)
   await expect.poll(() => node.result('eth_blockNumber'), patient).toBe(highest)
-  expect(await node.result('eth_syncing')).toBe(false)
+  await expect.poll(() => node.result('eth_syncing'), patient).toBe(false)
   expect(await node.result('eth_getBlockByNumber', ['latest', false])).toEqual(
     await served.result('eth_getBlockByNumber', ['latest', false]),
   )

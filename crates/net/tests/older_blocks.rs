@@ -57,7 +57,8 @@ fn with_state_of(dir: &Path, (chain, served): &(Arc<Chain>, Arc<ServedChain>), l
     let _server = node.peer(2, served, Behaviour { lowest: lowest_block, ..serving(&states) });
     wait_for("the head", PATIENCE, || node.chain.head().hash() == served.best().hash);
     wait_for("the lowest block", PATIENCE, || node.status().older.is_some_and(|older| older.oldest == lowest_block));
-    assert_eq!((lowest(&node.chain), node.status().is_syncing), (lowest_block, false));
+    assert_eq!(lowest(&node.chain), lowest_block);
+    wait_for("the end", PATIENCE, || !node.status().is_syncing);
     node
 }
 

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 /// Blocks by which the head may be behind the best header without counting as syncing (docs/spec/p2p-additions.md, C.5).
 const NEAR: u64 = 24;
+/// Time for which a synchronization counts as under way after its end: callers that ask now and then see short ones, too.
+const SHOWN_TIME: Duration = Duration::from_secs(1);
 /// Time over which rates are averaged.
 const RATE_TIME: Duration = Duration::from_secs(30);
 /// Time between two samples for the rates.
@@ -35,6 +37,8 @@ pub(crate) struct SyncProgress {
 struct ProgressState {
     /// Number of the head when the synchronization began; `None` while it is not under way.
     start: Option<u64>,
+    /// Time at which the head was last far behind the best header.
+    behind_at: Option<Instant>,
     failure: Option<String>,
     load: SyncLoad,
     samples: VecDeque<ProgressSample>,
@@ -85,7 +89,7 @@ pub struct OlderStage {
 /// The synchronization at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SyncStatus {
-    /// Whether the head is more than 24 blocks behind the best header.
+    /// Whether the head is more than 24 blocks behind the best header, or was within the last second.
     pub is_syncing: bool,
     /// Number of the head when the synchronization began.
     pub start: u64,
@@ -132,14 +136,13 @@ impl SyncProgress {
     pub(crate) fn status(&self, chain: &Chain) -> SyncStatus {
         let (head, highest) = (chain.head(), chain.headers().best_number());
         let current = head.number();
-        let is_syncing = is_behind(current, highest);
         let tip = chain.headers().tip().filter(|_| highest > current);
         let head_time = head.record.block.header.timestamp;
         let seconds_behind = tip.map_or(0, |tip| tip.header.timestamp.saturating_sub(head_time));
         let now = self.sample(current);
         let mut state = self.state.lock();
-        let start =
-            if is_syncing { *state.start.get_or_insert(current) } else { state.start.take().unwrap_or(current) };
+        let is_syncing = state.is_syncing(current, highest, now.at);
+        let start = state.start.unwrap_or(current);
         let rates = state.rates(&now);
         let [headers_per_second, bodies_per_second, blocks_per_second, chunks_per_second, older_per_second] = rates;
         let bytes_per_second = chunks_per_second * STATE_CHUNK_BYTES as f64;
@@ -204,7 +207,7 @@ impl SyncProgress {
         let (current, highest) = (chain.head().number(), chain.headers().best_number());
         let now = self.sample(current);
         let mut state = self.state.lock();
-        state.start = if is_behind(current, highest) { state.start.or(Some(current)) } else { None };
+        state.is_syncing(current, highest, now.at);
         if state.samples.back().is_some_and(|last| now.at - last.at < SAMPLE_TIME) {
             return;
         }
@@ -229,6 +232,16 @@ impl SyncProgress {
 }
 
 impl ProgressState {
+    /// Notes head and best header. Returns whether a synchronization is under way.
+    fn is_syncing(&mut self, current: u64, highest: u64, now: Instant) -> bool {
+        if is_behind(current, highest) {
+            self.behind_at = Some(now);
+        }
+        let is_syncing = self.behind_at.is_some_and(|at| now - at < SHOWN_TIME);
+        self.start = is_syncing.then(|| self.start.unwrap_or(current));
+        is_syncing
+    }
+
     /// Returns headers, bodies, blocks, chunks and older blocks a second.
     fn rates(&self, now: &ProgressSample) -> [f64; 5] {
         let Some(first) = self.samples.front() else { return [0.0; 5] };
@@ -241,5 +254,20 @@ impl ProgressState {
             rate(now.chunks, first.chunks),
             rate(now.older_blocks, first.older_blocks),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_synchronization_is_shown_for_a_second() {
+        let (mut state, begin) = (ProgressState::default(), Instant::now());
+        let after = |milliseconds| begin + Duration::from_millis(milliseconds);
+        assert!(!state.is_syncing(10, 10 + NEAR, begin));
+        assert!(state.is_syncing(10, 11 + NEAR, begin));
+        assert!(state.is_syncing(500, 500, after(900)) && state.start == Some(10));
+        assert!(!state.is_syncing(500, 500, after(1_001)) && state.start.is_none());
     }
 }
