@@ -95,7 +95,7 @@ describe('two nodes', () => {
     await expect.poll(() => second.result('eth_blockNumber'), patient).toBe(mined)
     const head = (await infoOf(first)).protocols.rsk.head
     expect((await infoOf(second)).protocols.rsk.head).toBe(head)
-    await expect.poll(() => second.result('eth_syncing')).toBe(false)
+    await expect.poll(() => second.result('eth_syncing'), patient).toBe(false)
     const stated = async () => (await peersOf(second))[0]?.protocols.rsk
     await expect.poll(stated, { timeout: 25_000 }).toMatchObject({ head, number: Number(mined) })
     await separate()

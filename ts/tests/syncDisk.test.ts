@@ -82,7 +82,7 @@ test.skipIf(obstacle !== undefined).for([
     return own.hash === head.hash
   })
   await until('health', async () => (await reasons(node)) === '')
-  expect(await node.result('eth_syncing')).toBe(false)
+  await expect.poll(() => node.result('eth_syncing'), { timeout: 10_000 }).toBe(false)
   expect(await node.stop()).toBe(0)
   const flags = ['--data-dir', data, '--from', '0', '--to', `${blocks}`, '--state', '--json']
   const verified = await runCommand(['verify', ...flags])
