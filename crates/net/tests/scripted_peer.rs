@@ -31,7 +31,12 @@ pub(crate) fn entropy() -> HandshakeEntropy {
 }
 
 pub(crate) fn connect(address: SocketAddr) -> TcpStream {
-    with_patience(TcpStream::connect(address).unwrap())
+    try_connect(address).unwrap()
+}
+
+/// [`connect`] that may be refused.
+pub(crate) fn try_connect(address: SocketAddr) -> io::Result<TcpStream> {
+    with_patience(TcpStream::connect(address)?)
 }
 
 /// Connects from one of the addresses 127.0.0.0/8.
@@ -39,13 +44,13 @@ pub(crate) fn connect_from(source: [u8; 4], address: SocketAddr) -> TcpStream {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     socket.bind(&SocketAddr::from((source, 0)).into()).unwrap();
     socket.connect(&address.into()).unwrap();
-    with_patience(socket.into())
+    with_patience(socket.into()).unwrap()
 }
 
-fn with_patience(socket: TcpStream) -> TcpStream {
-    socket.set_read_timeout(Some(PATIENCE)).unwrap();
-    socket.set_nodelay(true).unwrap();
-    socket
+fn with_patience(socket: TcpStream) -> io::Result<TcpStream> {
+    socket.set_read_timeout(Some(PATIENCE))?;
+    socket.set_nodelay(true)?;
+    Ok(socket)
 }
 
 /// Waits until the other side closes a connection without a byte.

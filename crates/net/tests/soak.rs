@@ -2,7 +2,7 @@
 //! `SOAK_MINUTES=30 cargo test --release -p rhizome-net soak -- --nocapture`.
 
 use crate::relay::{mined, send_block};
-use crate::scripted_peer::ScriptedPeer;
+use crate::scripted_peer::{ScriptedPeer, try_connect};
 use crate::support::key;
 use crate::sync::{NOW, SyncingNode, open};
 use rhizome_net::{NetworkOptions, NodeKey};
@@ -11,7 +11,7 @@ use rhizome_primitives::{B256, Block, U256, keccak256};
 use rhizome_wire::rsk::{BlockIdentifier, RskMessage, StatusMessage, types};
 use rhizome_wire::session::{Capability, codes};
 use std::io::{BufRead, BufReader, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -131,23 +131,17 @@ struct Target {
 }
 
 impl Target {
-    fn connect(&self) -> Option<TcpStream> {
-        let socket = TcpStream::connect(self.address).ok()?;
-        socket.set_read_timeout(Some(Duration::from_secs(10))).ok()?;
-        socket.set_nodelay(true).ok()?;
-        Some(socket)
-    }
-
     fn join(&self, own: &NodeKey) -> Option<ScriptedPeer> {
         let capabilities = [Capability::rsk(), Capability::rhizome()];
-        ScriptedPeer::try_join(self.connect()?, own, key(1).id(), &capabilities, self.genesis.as_slice()).ok()
+        let socket = try_connect(self.address).ok()?;
+        ScriptedPeer::try_join(socket, own, key(1).id(), &capabilities, self.genesis.as_slice()).ok()
     }
 }
 
 /// Connects, lies and leaves once.
 fn lie(target: &Target, random: &mut Random) -> Option<()> {
     if random.below(5) == 0 {
-        let mut socket = target.connect()?;
+        let mut socket = try_connect(target.address).ok()?;
         let bytes = random.below(2_000);
         let _ = socket.write_all(&random.bytes(bytes));
         std::thread::sleep(Duration::from_millis(random.below(1_000)));
