@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
 mod bad_input;
+mod child_node;
 mod chunk_server;
 mod connections;
 mod discovery;

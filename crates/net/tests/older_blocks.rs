@@ -1,5 +1,6 @@
 //! Blocks below the ones of a state download.
 
+use crate::child_node::ChildNode;
 use crate::chunk_server::ChunkServer;
 use crate::reference_peer::{Behaviour, ReferencePeer, ServedChain};
 use crate::server::join;
@@ -10,10 +11,8 @@ use rhizome_chain::Chain;
 use rhizome_net::{Enode, HostPort, NetworkOptions};
 use rhizome_wire::rsk::{RskMessage, message_id};
 use rhizome_wire::session::{Capability, codes};
-use std::io::{BufRead, BufReader, Write};
-use std::net::SocketAddr;
+use std::io::Write;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -142,17 +141,8 @@ fn killed_node() {
     }
 }
 
-fn start_killed(directory: &Path) -> (Child, impl Iterator<Item = String>, SocketAddr) {
-    let mut process = Command::new(std::env::current_exe().unwrap())
-        .args(["older_blocks::killed_node", "--exact", "--ignored", "--nocapture"])
-        .env(DIRECTORY, directory)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(process.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let address = lines.find_map(|line| line.strip_prefix("address ").map(|address| address.parse().unwrap()));
-    (process, lines, address.unwrap())
+fn start_killed(directory: &Path) -> ChildNode {
+    ChildNode::start("older_blocks::killed_node", DIRECTORY, directory)
 }
 
 #[test]
@@ -163,25 +153,22 @@ fn a_killed_download_continues_below_the_lowest_block() {
     let id = key(1).id();
     let mut before = LOWEST;
     for kill in 0..5 {
-        let (mut process, mut lines, address) = start_killed(dir.path());
+        let mut node = start_killed(dir.path());
         let limited = Behaviour { is_limited: true, ..Behaviour::default() };
-        let _peer = ReferencePeer::start(address, key(3), id, Arc::clone(&served), limited);
+        let _peer = ReferencePeer::start(node.address, key(3), id, Arc::clone(&served), limited);
         let mut random = [0];
         getrandom::fill(&mut random).unwrap();
         std::thread::sleep(Duration::from_millis(u64::from(random[0]) * 4));
-        let mut last = || lines.next()?.strip_prefix("lowest ")?.parse::<u64>().ok();
-        let first = last().unwrap();
+        let first = node.value("lowest");
         assert!(first <= before, "{first} after {before} at kill {kill}");
         before = first;
-        process.kill().unwrap();
-        process.wait().unwrap();
+        node.kill();
     }
-    let (mut process, mut lines, address) = start_killed(dir.path());
+    let mut node = start_killed(dir.path());
     let whole = Behaviour { serves_snap: true, ..Behaviour::default() };
-    let _peer = ReferencePeer::start(address, key(3), id, Arc::clone(&served), whole);
-    assert!(lines.any(|line| line == "lowest 1"));
-    process.kill().unwrap();
-    process.wait().unwrap();
+    let _peer = ReferencePeer::start(node.address, key(3), id, Arc::clone(&served), whole);
+    assert!(node.values("lowest").any(|lowest: u64| lowest == 1));
+    node.kill();
     compare(&new_chain(dir.path()));
 }
 

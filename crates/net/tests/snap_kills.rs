@@ -1,14 +1,13 @@
 //! Kills of a new node while it gets a state from peers: no chunk is fetched twice but those in flight.
 
+use crate::child_node::ChildNode;
 use crate::chunk_server::ChunkServer;
 use crate::reference_peer::ReferencePeer;
 use crate::snap::{new_chain, serving, source, start, verify};
 use crate::support::{key, wait_for};
 use rhizome_net::NodeId;
-use std::io::{BufRead, BufReader, Write};
-use std::net::SocketAddr;
+use std::io::Write;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,32 +32,8 @@ fn killed_node() {
     }
 }
 
-/// A node in a separate process.
-struct KilledNode {
-    process: Child,
-    lines: Box<dyn Iterator<Item = String>>,
-    address: SocketAddr,
-}
-
-impl KilledNode {
-    fn start(directory: &Path) -> KilledNode {
-        let mut process = Command::new(std::env::current_exe().unwrap())
-            .args(["snap_kills::killed_node", "--exact", "--ignored", "--nocapture"])
-            .env(DIRECTORY, directory)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let output = BufReader::new(process.stdout.take().unwrap());
-        let mut lines = Box::new(output.lines().map_while(Result::ok));
-        let address = lines.find_map(|line| line.strip_prefix("address ").map(|address| address.parse().unwrap()));
-        KilledNode { process, address: address.unwrap(), lines }
-    }
-
-    fn kill(mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
-    }
+fn start_killed(directory: &Path) -> ChildNode {
+    ChildNode::start("snap_kills::killed_node", DIRECTORY, directory)
 }
 
 #[test]
@@ -68,7 +43,7 @@ fn a_killed_download_continues_with_the_missing_chunks() {
     let (honest, liar) = (ChunkServer::new(&chain, false, None), ChunkServer::new(&chain, true, None));
     let id: NodeId = key(1).id();
     for _ in 0..KILLS {
-        let node = KilledNode::start(directory.path());
+        let mut node = start_killed(directory.path());
         let before = honest.served().len() + liar.served().len();
         let _liar = ReferencePeer::start(node.address, key(2), id, Arc::clone(&served), serving(&liar));
         let _honest = ReferencePeer::start(node.address, key(3), id, Arc::clone(&served), serving(&honest));
@@ -82,11 +57,10 @@ fn a_killed_download_continues_with_the_missing_chunks() {
         std::thread::sleep(Duration::from_millis(u64::from(random[0]) / 8));
         node.kill();
     }
-    let mut node = KilledNode::start(directory.path());
+    let mut node = start_killed(directory.path());
     let _liar = ReferencePeer::start(node.address, key(2), id, Arc::clone(&served), serving(&liar));
     let _honest = ReferencePeer::start(node.address, key(3), id, Arc::clone(&served), serving(&honest));
-    let last = format!("head {}", served.best().number);
-    assert!(node.lines.any(|line| line == last));
+    assert!(node.values("head").any(|number: u64| number == served.best().number));
     node.kill();
     let mut counts = honest.served();
     liar.served().into_iter().for_each(|(index, count)| *counts.entry(index).or_default() += count);

@@ -1,6 +1,7 @@
 //! A node under peers that connect, lie and leave: its memory does not grow and its network threads stay free.
 //! `SOAK_MINUTES=30 cargo test --release -p rhizome-net soak -- --nocapture`.
 
+use crate::child_node::ChildNode;
 use crate::relay::{mined, send_block};
 use crate::scripted_peer::{ScriptedPeer, try_connect};
 use crate::support::key;
@@ -10,10 +11,8 @@ use rhizome_primitives::rlp::{list, put_bytes, put_u64};
 use rhizome_primitives::{B256, Block, U256, keccak256};
 use rhizome_wire::rsk::{BlockIdentifier, RskMessage, StatusMessage, types};
 use rhizome_wire::session::{Capability, codes};
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 const LIARS: u64 = 50;
@@ -51,51 +50,10 @@ fn soaked_node() {
     }
 }
 
-/// A node in a separate process.
-struct SoakedNode {
-    process: Child,
-    address: SocketAddr,
-    genesis: B256,
-    /// Last printed numbers of closed connections by reason.
-    closed: Arc<Mutex<String>>,
-}
-
-impl SoakedNode {
-    fn start() -> SoakedNode {
-        let mut process = Command::new(std::env::current_exe().unwrap())
-            .args(["soak::soaked_node", "--exact", "--ignored", "--nocapture"])
-            .env(MINUTES, "")
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
-        let mut value = |name: &str| {
-            let lines = lines.by_ref().map(|line| line.unwrap());
-            lines.filter_map(|line| line.strip_prefix(name).map(str::to_owned)).next().unwrap()
-        };
-        let (address, genesis) = (value("address ").parse().unwrap(), value("genesis ").parse().unwrap());
-        let closed = Arc::new(Mutex::new(String::new()));
-        let printed = Arc::clone(&closed);
-        std::thread::spawn(move || {
-            for line in lines.map_while(Result::ok) {
-                *printed.lock().unwrap() = line;
-            }
-        });
-        SoakedNode { process, address, genesis, closed }
-    }
-
-    fn resident_kib(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-        line.trim().trim_end_matches(" kB").parse().unwrap()
-    }
-}
-
-impl Drop for SoakedNode {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+fn resident_kib(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
 /// Pseudorandom numbers that a seed reproduces (SplitMix64).
@@ -219,8 +177,8 @@ fn longest_pong(target: &Target, end: Instant) -> Duration {
 fn fifty_liars_cost_no_memory_and_block_no_thread() {
     let asked = std::env::var(MINUTES).ok().map(|text| Duration::from_secs_f64(60.0 * text.parse::<f64>().unwrap()));
     let seed = u64::from(std::process::id());
-    let node = SoakedNode::start();
-    let target = Target { address: node.address, genesis: node.genesis, blocks: mined(20) };
+    let node = ChildNode::start("soak::soaked_node", MINUTES, "");
+    let target = Target { address: node.address, genesis: node.value("genesis"), blocks: mined(20) };
     let begin = Instant::now();
     let end = begin + asked.unwrap_or(SHORT);
     let (mut warm, mut last) = (0, 0);
@@ -236,7 +194,7 @@ fn fifty_liars_cost_no_memory_and_block_no_thread() {
         }
         let honest = scope.spawn(|| longest_pong(&target, end));
         while Instant::now() < end {
-            last = node.resident_kib();
+            last = resident_kib(node.process_id());
             if begin.elapsed() < WARM_UP {
                 warm = warm.max(last);
             }
@@ -244,8 +202,9 @@ fn fifty_liars_cost_no_memory_and_block_no_thread() {
         }
         honest.join().unwrap()
     });
-    let closed = node.closed.lock().unwrap().clone();
-    eprintln!("seed {seed}: {warm} KiB, at the end {last} KiB, longest pong {pong:?}, {closed}");
+    // Numbers of closed connections by reason.
+    let closed: String = node.last_printed("closed").unwrap();
+    eprintln!("seed {seed}: {warm} KiB, at the end {last} KiB, longest pong {pong:?}, closed {closed}");
     assert!(closed.contains("punished"));
     assert!(last <= warm + NOISE_KIB);
     // The machine of a usual test run may be busy.

@@ -1,16 +1,13 @@
 //! Kills of a node during a synchronization: a block that was published as head is never lost, and nothing is downloaded again from
 //! genesis.
 
+use crate::child_node::ChildNode;
 use crate::reference_peer::{Behaviour, ReferencePeer, ServedChain};
 use crate::support::{key, wait_for};
 use crate::sync::{PATIENCE, SyncingNode, mined, open};
-use std::io::{BufRead, BufReader, Write};
-use std::net::SocketAddr;
+use std::io::Write;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 const KILLS: u64 = 20;
@@ -39,57 +36,33 @@ fn killed_node() {
 
 /// A node in a separate process.
 struct KilledNode {
-    process: Child,
-    address: SocketAddr,
+    node: ChildNode,
     /// Number of the head after the start.
     first: u64,
     /// Last published number of the head.
-    head: Arc<AtomicU64>,
-    reader: JoinHandle<()>,
+    head: u64,
 }
 
 impl KilledNode {
     fn start(directory: &Path) -> KilledNode {
-        let mut process = Command::new(std::env::current_exe().unwrap())
-            .args(["sync_kills::killed_node", "--exact", "--ignored", "--nocapture"])
-            .env(DIRECTORY, directory)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
-        let mut value = |name: &str| {
-            let lines = lines.by_ref().map(|line| line.unwrap());
-            lines.filter_map(|line| line.strip_prefix(name).map(str::to_owned)).next().unwrap()
-        };
-        let address = value("address ").parse().unwrap();
-        let first = value("head ").parse().unwrap();
-        let head = Arc::new(AtomicU64::new(first));
-        let published = Arc::clone(&head);
-        let reader = std::thread::spawn(move || {
-            for line in lines.map_while(Result::ok) {
-                if let Some(number) = line.strip_prefix("head ").and_then(|number| number.parse().ok()) {
-                    published.store(number, Ordering::Relaxed);
-                }
-            }
-        });
-        KilledNode { process, address, first, head, reader }
+        let node = ChildNode::start("sync_kills::killed_node", DIRECTORY, directory);
+        let first = node.value("head");
+        KilledNode { node, first, head: first }
     }
 
     fn peer(&self, chain: &Arc<ServedChain>, behaviour: Behaviour) -> ReferencePeer {
-        ReferencePeer::start(self.address, key(2), key(1).id(), Arc::clone(chain), behaviour)
+        ReferencePeer::start(self.node.address, key(2), key(1).id(), Arc::clone(chain), behaviour)
     }
 
-    fn head(&self) -> u64 {
-        self.head.load(Ordering::Relaxed)
+    fn head(&mut self) -> u64 {
+        self.head = self.node.last_printed("head").unwrap_or(self.head);
+        self.head
     }
 
     /// Kills the process. Returns the last number that it has published.
     fn kill(mut self) -> u64 {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
-        self.reader.join().unwrap();
-        self.head.load(Ordering::Relaxed)
+        self.node.kill();
+        self.node.values("head").last().unwrap_or(self.head)
     }
 }
 
@@ -120,7 +93,7 @@ fn no_published_head_is_lost_by_kills() {
         std::thread::sleep(Duration::from_millis(u64::from(random[0]) * if is_bulk { 1 } else { 2 }));
         published = node.kill();
     }
-    let node = KilledNode::start(directory.path());
+    let mut node = KilledNode::start(directory.path());
     assert!(node.first >= published && published > 0);
     let _peer = node.peer(&served, Behaviour { serves_snap: true, ..Behaviour::default() });
     wait_for("the last block", PATIENCE, || node.head() == BLOCKS);
