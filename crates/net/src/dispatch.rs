@@ -4,7 +4,7 @@
 use crate::network_state::NetworkState;
 use crate::peer::Peer;
 use crate::peer::events::{MessageKind, PeerEvent, PeerMessage};
-use crate::request_ids::{Requester, requester};
+use crate::requests::ids::{Requester, requester};
 use crate::standing::ScoreEvent;
 use rhizome_wire::rhz;
 use rhizome_wire::rsk::{RskMessage, RskMessageError, message_id, message_type, types};

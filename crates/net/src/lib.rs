@@ -33,7 +33,7 @@ mod peer;
 mod peer_tasks;
 mod registry;
 mod relay;
-mod request_ids;
+mod requests;
 mod server;
 mod snap;
 mod standing;

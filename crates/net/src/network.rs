@@ -9,6 +9,7 @@ use crate::node_list::{ANCHORS, ListedNode};
 use crate::options::NetworkOptions;
 use crate::peer::events::PeerEvent;
 use crate::peer::{Peer, PeerDirection};
+use crate::requests::{RequestTools, WorkThreads};
 use crate::standing::{PeerStanding, ScoreEvent};
 use crate::sync::{self, SyncProgress, SyncStatus};
 use crate::{dialler, discovery, dispatch, listener, older_blocks, relay, server, snap};
@@ -93,26 +94,26 @@ impl PeerNetwork {
         let progress = Arc::new(SyncProgress::default());
         let shared = &network.shared;
         shared.serve(&chain);
-        let (task, thread) =
-            sync::synchronize(Arc::clone(shared), Arc::clone(&chain), Arc::clone(&progress), handlers.sync)
-                .map_err(NetworkError::Threads)?;
+        let threads = WorkThreads::start().map_err(NetworkError::Threads)?;
+        let tools = || RequestTools {
+            shared: Arc::clone(shared),
+            chain: Arc::clone(&chain),
+            progress: Arc::clone(&progress),
+            threads: threads.clone(),
+        };
+        let (sync_task, sync_thread) = sync::synchronize(tools(), handlers.sync).map_err(NetworkError::Threads)?;
         let (relay_task, relay_thread) =
             relay::relay(Arc::clone(shared), Arc::clone(&chain), handlers.relay).map_err(NetworkError::Threads)?;
-        let snap_task = snap::synchronize(Arc::clone(shared), Arc::clone(&chain), Arc::clone(&progress), handlers.snap)
-            .map_err(NetworkError::Threads)?;
-        let (older_events, older_progress) = (handlers.older_blocks, Arc::clone(&progress));
-        let older_task = older_blocks::download(Arc::clone(shared), Arc::clone(&chain), older_progress, older_events)
-            .map_err(NetworkError::Threads)?;
         if let Some(runtime) = &*network.runtime.lock() {
-            runtime.spawn(snap_task);
-            runtime.spawn(older_task);
+            runtime.spawn(snap::synchronize(tools(), handlers.snap));
+            runtime.spawn(older_blocks::download(tools(), handlers.older_blocks));
             runtime.spawn(dispatch::dispatch(Arc::clone(shared), received, senders));
-            runtime.spawn(task);
+            runtime.spawn(sync_task);
             runtime.spawn(relay_task);
             runtime.spawn(server::serve(Arc::clone(shared), Arc::clone(&chain), handlers.server));
         }
         network.synchronized =
-            Some(SynchronizedChain { chain, progress, threads: Mutex::new(vec![thread, relay_thread]) });
+            Some(SynchronizedChain { chain, progress, threads: Mutex::new(vec![sync_thread, relay_thread]) });
         Ok(network)
     }
 

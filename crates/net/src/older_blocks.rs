@@ -10,26 +10,18 @@ mod peers;
 mod task;
 mod work;
 
-use crate::network_state::NetworkState;
 use crate::peer::events::PeerEvent;
-use crate::sync::{SyncProgress, work_threads};
-use rhizome_chain::Chain;
+use crate::requests::{self, BackgroundWork, RequestTools};
 use std::future::Future;
 use std::sync::Arc;
 use task::OlderBlocksTask;
-use tokio::sync::mpsc::{Receiver, unbounded_channel};
-use work::OlderWorks;
+use tokio::sync::mpsc::Receiver;
 
 /// Prepares the download. If no block is missing, its task only drops events.
 pub(crate) fn download(
-    shared: Arc<NetworkState>,
-    chain: Arc<Chain>,
-    progress: Arc<SyncProgress>,
+    RequestTools { shared, chain, progress, threads }: RequestTools,
     events: Receiver<PeerEvent>,
-) -> std::io::Result<impl Future<Output = ()> + Send + 'static> {
-    // Bounded by the requests that wait.
-    let (results, done) = unbounded_channel();
-    let threads = work_threads::start().map_err(std::io::Error::other)?;
-    let works = OlderWorks { threads, results, chain };
-    Ok(OlderBlocksTask::new(shared, progress, works).run(events, done))
+) -> impl Future<Output = ()> + Send + 'static {
+    let (work, done) = BackgroundWork::new(threads, Arc::clone(&chain));
+    requests::run(OlderBlocksTask::new(shared, chain, progress, work), events, done)
 }

@@ -20,6 +20,7 @@ use message_budget::MessageBudget;
 use outbox::{Outbox, SendError};
 use parking_lot::Mutex;
 use rhizome_primitives::{B256, U256};
+use rhizome_wire::rhz::RhzMessage;
 use rhizome_wire::rsk::StatusMessage;
 use rhizome_wire::session::{Hello, NodeId, SharedCapabilities, codes};
 use std::net::SocketAddr;
@@ -119,6 +120,11 @@ impl Peer {
             return Err(SendError::OverBudget);
         }
         self.try_send(codes::RSK, payload)
+    }
+
+    /// Queues a message of rhz/1. Fails without an effect.
+    pub(crate) fn try_send_rhz(&self, message: &RhzMessage<'_>) -> Result<(), SendError> {
+        self.try_send(codes::RHIZOME + message.number(), message.encode())
     }
 
     /// Returns the last STATUS of the peer.

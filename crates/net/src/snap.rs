@@ -10,15 +10,12 @@ mod peers;
 mod task;
 mod work;
 
-use crate::network_state::NetworkState;
 use crate::peer::events::PeerEvent;
-use crate::sync::{SyncProgress, work_threads};
-use rhizome_chain::Chain;
+use crate::requests::{self, BackgroundWork, RequestTools};
 use std::future::Future;
 use std::sync::Arc;
 use task::SnapTask;
-use tokio::sync::mpsc::{Receiver, unbounded_channel};
-use work::SnapWorks;
+use tokio::sync::mpsc::Receiver;
 
 /// Distance of the blocks that may be pivots.
 const GRID: u64 = 5_000;
@@ -32,16 +29,11 @@ pub(crate) fn pivot_below(best: u64) -> Option<u64> {
 
 /// Prepares the synchronization. Without the setting, or with blocks in the directory, its task only drops events.
 pub(crate) fn synchronize(
-    shared: Arc<NetworkState>,
-    chain: Arc<Chain>,
-    progress: Arc<SyncProgress>,
+    RequestTools { shared, chain, progress, threads }: RequestTools,
     events: Receiver<PeerEvent>,
-) -> std::io::Result<impl Future<Output = ()> + Send + 'static> {
-    // Bounded by the requests that wait.
-    let (results, done) = unbounded_channel();
-    let threads = work_threads::start().map_err(std::io::Error::other)?;
-    let task = SnapTask::new(shared, chain, progress, SnapWorks { threads, results });
-    Ok(task.run(events, done))
+) -> impl Future<Output = ()> + Send + 'static {
+    let (work, done) = BackgroundWork::new(threads, Arc::clone(&chain));
+    requests::run(SnapTask::new(shared, chain, progress, work), events, done)
 }
 
 #[cfg(test)]

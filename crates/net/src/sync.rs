@@ -3,7 +3,7 @@
 //!
 //! One task owns the state and sends the requests (`task`). Headers are downloaded in rounds (`header_download`), bodies into a
 //! window ahead of the importer (`body_download`, `window`). Decoding and verification run on separate threads of low
-//! priority (`verify`, `work_threads`), the import on a different one (`importing`). A failure of this node stops the synchronization and punishes no peer.
+//! priority (`verify`), the import on a different one (`importing`). A failure of this node stops the synchronization and punishes no peer.
 
 mod body_download;
 mod header_download;
@@ -14,34 +14,28 @@ mod round;
 mod task;
 mod verify;
 mod window;
-pub(crate) mod work_threads;
 
 pub(crate) use progress::SyncProgress;
 pub use progress::{OlderStage, StateStage, SyncLoad, SyncStatus};
 pub use window::WindowLengths;
 
-use crate::network_state::NetworkState;
 use crate::peer::events::PeerEvent;
+use crate::requests::{self, BackgroundWork, RequestTools};
 use importing::BlockImporter;
-use rhizome_chain::Chain;
 use std::future::Future;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use task::SyncTask;
-use tokio::sync::mpsc::{Receiver, unbounded_channel};
-use verify::SyncWorks;
+use tokio::sync::mpsc::Receiver;
 
 /// Prepares the synchronization. Returns its task, and the thread that ends after the task.
 pub(crate) fn synchronize(
-    shared: Arc<NetworkState>,
-    chain: Arc<Chain>,
-    progress: Arc<SyncProgress>,
+    RequestTools { shared, chain, progress, threads }: RequestTools,
     events: Receiver<PeerEvent>,
 ) -> std::io::Result<(impl Future<Output = ()> + Send + 'static, JoinHandle<()>)> {
-    // Bounded by the requests that wait and by the window.
-    let (works, done) = unbounded_channel();
-    let threads = work_threads::start().map_err(std::io::Error::other)?;
-    let (importer, thread) = BlockImporter::start(Arc::clone(&chain), works.clone())?;
-    let task = SyncTask::new(shared, chain, SyncWorks { threads, done: works }, progress, importer);
-    Ok((task.run(events, done), thread))
+    let (work, done) = BackgroundWork::new(threads, Arc::clone(&chain));
+    // Its reports are bounded by the window.
+    let (importer, thread) = BlockImporter::start(Arc::clone(&chain), work.results())?;
+    let task = SyncTask::new(shared, chain, work, progress, importer);
+    Ok((requests::run(task, events, done), thread))
 }

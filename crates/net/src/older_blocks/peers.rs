@@ -1,12 +1,10 @@
 //! Peers as sources of older blocks, and the requests that wait for their answers.
 
-use crate::peer::outbox::SendError;
 use crate::peer::{Peer, PeerKey, key_of};
-use crate::request_ids;
+use crate::requests::{WaitingRequests, ids};
 use rhizome_primitives::B256;
 use rhizome_wire::rhz::RhzMessage;
 use rhizome_wire::rsk::RskMessage;
-use rhizome_wire::session::codes;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -31,8 +29,8 @@ pub(super) enum OlderRequest {
     Blocks { below: u64 },
     /// Headers from a block down.
     Headers { hash: B256, count: u32 },
-    /// Bodies, by index in the batch.
-    Bodies(Vec<usize>),
+    /// Bodies, by index in the batch and hash of the block.
+    Bodies(Vec<(usize, B256)>),
 }
 
 /// A peer that may have older blocks.
@@ -40,7 +38,7 @@ pub(super) struct OlderPeer {
     pub(super) peer: Arc<Peer>,
     /// Whether whole blocks are asked for.
     pub(super) serves_blocks: bool,
-    requests: HashMap<u64, (OlderRequest, Instant)>,
+    requests: WaitingRequests<OlderRequest>,
     rests_until: Option<Instant>,
     /// Consecutive requests without the blocks. Such a peer is asked only if there is no other.
     failures: u32,
@@ -86,14 +84,13 @@ impl OlderPeers {
     pub(super) fn add(&mut self, peer: Arc<Peer>) {
         let serves_blocks = peer.shared.serves_snap;
         let key = key_of(&peer);
-        self.all
-            .insert(key, OlderPeer { peer, serves_blocks, requests: HashMap::new(), rests_until: None, failures: 0 });
+        let requests = WaitingRequests::default();
+        self.all.insert(key, OlderPeer { peer, serves_blocks, requests, rests_until: None, failures: 0 });
     }
 
     /// Removes a peer. Returns its requests.
     pub(super) fn remove(&mut self, key: PeerKey) -> Vec<OlderRequest> {
-        let requests = self.all.remove(&key).map(|peer| peer.requests).unwrap_or_default();
-        requests.into_values().map(|(request, _)| request).collect()
+        self.all.remove(&key).map(|mut peer| peer.requests.take_all()).unwrap_or_default()
     }
 
     pub(super) fn get(&mut self, key: PeerKey) -> Option<&mut OlderPeer> {
@@ -102,8 +99,8 @@ impl OlderPeers {
 
     /// Whether a peer is asked for whole blocks or headers.
     pub(super) fn awaits_batch(&self) -> bool {
-        let mut requests = self.all.values().flat_map(|peer| peer.requests.values());
-        requests.any(|(request, _)| !matches!(request, OlderRequest::Bodies(_)))
+        let mut requests = self.all.values().flat_map(|peer| peer.requests.iter());
+        requests.any(|request| !matches!(request, OlderRequest::Bodies(_)))
     }
 
     /// Returns a peer to ask for the next batch, in turn among those of the best rank.
@@ -127,39 +124,34 @@ impl OlderPeers {
         peers.into_iter().map(|(_, key, room)| (key, room)).collect()
     }
 
-    /// Sends a request. `hash_of`: hash of a block by its index in the batch. Returns false if the peer cannot take it now.
-    pub(super) fn request(
-        &mut self,
-        key: PeerKey,
-        request: OlderRequest,
-        hash_of: impl Fn(usize) -> Option<B256>,
-    ) -> bool {
-        let Some(peer) = self.all.get_mut(&key) else { return false };
+    /// Sends a request. Returns false if the peer cannot take it now.
+    pub(super) fn request(&mut self, key: PeerKey, request: OlderRequest) -> bool {
+        let Some(OlderPeer { peer, requests, .. }) = self.all.get_mut(&key) else { return false };
         self.requests += 1;
-        let id = request_ids::OLDER_BLOCKS + self.requests;
-        let has_rhizome = peer.peer.shared.has_rhizome;
-        let sent: Result<(), SendError> = match &request {
+        let id = ids::OLDER_BLOCKS + self.requests;
+        let has_rhizome = peer.shared.has_rhizome;
+        let sent = match &request {
             OlderRequest::Blocks { below } => {
-                peer.peer.try_send_rsk(RskMessage::SnapBlocksRequest { id, number: *below }.encode(), RESERVE)
+                peer.try_send_rsk(RskMessage::SnapBlocksRequest { id, number: *below }.encode(), RESERVE)
             }
             OlderRequest::Headers { hash, count } if has_rhizome => {
-                send_rhizome(&peer.peer, &RhzMessage::HeadersRequest { id, hash: *hash, count: *count })
+                peer.try_send_rhz(&RhzMessage::HeadersRequest { id, hash: *hash, count: *count })
             }
             OlderRequest::Headers { hash, count } => {
                 let message = RskMessage::BlockHeadersRequest { id, hash: *hash, count: *count };
-                peer.peer.try_send_rsk(message.encode(), RESERVE)
+                peer.try_send_rsk(message.encode(), RESERVE)
             }
-            OlderRequest::Bodies(indexes) if has_rhizome => {
-                let hashes = indexes.iter().filter_map(|index| hash_of(*index)).collect();
-                send_rhizome(&peer.peer, &RhzMessage::BodiesRequest { id, hashes })
+            OlderRequest::Bodies(bodies) if has_rhizome => {
+                let hashes = bodies.iter().map(|(_, hash)| *hash).collect();
+                peer.try_send_rhz(&RhzMessage::BodiesRequest { id, hashes })
             }
-            OlderRequest::Bodies(indexes) => {
-                let hash = indexes.first().and_then(|index| hash_of(*index)).unwrap_or_default();
-                peer.peer.try_send_rsk(RskMessage::BodyRequest { id, hash }.encode(), RESERVE)
+            OlderRequest::Bodies(bodies) => {
+                let hash = bodies.first().map(|(_, hash)| *hash).unwrap_or_default();
+                peer.try_send_rsk(RskMessage::BodyRequest { id, hash }.encode(), RESERVE)
             }
         };
         if sent.is_ok() {
-            peer.requests.insert(id, (request, Instant::now()));
+            requests.add(id, request);
         }
         sent.is_ok()
     }
@@ -167,7 +159,7 @@ impl OlderPeers {
     /// Takes the request that an answer is for; `None` if there is none, or it was given up.
     pub(super) fn answered(&mut self, key: PeerKey, id: u64, bytes: usize) -> Option<OlderRequest> {
         let peer = self.all.get_mut(&key)?;
-        let (request, _) = peer.requests.remove(&id)?;
+        let request = peer.requests.answered(id)?;
         peer.peer.refund_requested(bytes);
         Some(request)
     }
@@ -189,22 +181,22 @@ impl OlderPeers {
     /// Gives up requests without an answer; their peers rest. Returns the requests. Whole blocks are not asked for again: their
     /// answer might not fit a frame.
     pub(super) fn give_up_late(&mut self, now: Instant) -> Vec<OlderRequest> {
-        let mut late = Vec::new();
+        let mut given_up = Vec::new();
         for peer in self.all.values_mut() {
-            let is_late = peer.requests.values().any(|(_, sent)| now.duration_since(*sent) >= SILENCE);
-            if !is_late {
+            let mut late = peer.requests.take_late(SILENCE, now);
+            if late.is_empty() {
                 continue;
             }
             peer.rest(now);
-            for (request, _) in peer.requests.drain().map(|(_, request)| request) {
-                peer.serves_blocks &= !matches!(request, OlderRequest::Blocks { .. });
-                late.push(request);
-            }
+            late.append(&mut peer.requests.take_all());
+            peer.serves_blocks &= !late.iter().any(|request| matches!(request, OlderRequest::Blocks { .. }));
+            given_up.append(&mut late);
         }
-        late
+        given_up
     }
-}
 
-fn send_rhizome(peer: &Peer, message: &RhzMessage<'_>) -> Result<(), SendError> {
-    peer.try_send(codes::RHIZOME + message.number(), message.encode())
+    /// Does not count a time in which this node did not run as silence of the peers.
+    pub(super) fn excuse(&mut self, pause: Duration, now: Instant) {
+        self.all.values_mut().for_each(|peer| peer.requests.excuse(pause, now));
+    }
 }

@@ -1,23 +1,21 @@
 //! The task: asks for a batch of blocks below the lowest stored one, has it verified and written, and begins again below it.
 
 use super::peers::{OlderPeers, OlderRequest};
-use super::work::{BatchHeaders, DeliveredBody, OlderWork, OlderWorks};
+use super::work::{self, BatchHeaders, DeliveredBody, OlderWork};
 use crate::network_state::NetworkState;
 use crate::peer::events::{MessageKind, PeerEvent, PeerMessage};
 use crate::peer::{Peer, PeerKey, key_of};
+use crate::requests::{BackgroundWork, RequestTask};
 use crate::standing::ScoreEvent;
 use crate::sync::SyncProgress;
-use rhizome_chain::{ChainError, OldestBlock, PreparedBlock};
+use rhizome_chain::{Chain, ChainError, OldestBlock, PreparedBlock};
 use rhizome_primitives::{B256, Header};
 use rhizome_wire::rhz;
 use rhizome_wire::rsk::{RskMessageError, message_id};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
 
-/// Time between two looks for silent peers and used-up budgets.
-const TICK: Duration = Duration::from_millis(100);
 /// Time after which the download is tried again after a failure of this node.
 const RETRY_TIME: Duration = Duration::from_secs(15);
 /// Headers of a batch. The reference answers with at most 192.
@@ -35,8 +33,9 @@ struct OlderBatch {
 /// State of the download.
 pub(super) struct OlderBlocksTask {
     shared: Arc<NetworkState>,
+    chain: Arc<Chain>,
     progress: Arc<SyncProgress>,
-    works: OlderWorks,
+    work: BackgroundWork<OlderWork>,
     peers: OlderPeers,
     /// The lowest stored block; `None` before it was read.
     oldest: Option<OldestBlock>,
@@ -51,38 +50,10 @@ pub(super) struct OlderBlocksTask {
     retry_at: Option<Instant>,
 }
 
-impl OlderBlocksTask {
-    pub(super) fn new(shared: Arc<NetworkState>, progress: Arc<SyncProgress>, works: OlderWorks) -> OlderBlocksTask {
-        OlderBlocksTask {
-            shared,
-            progress,
-            works,
-            peers: OlderPeers::default(),
-            oldest: None,
-            batch: None,
-            batches: 0,
-            is_working: false,
-            is_done: false,
-            retry_at: None,
-        }
-    }
+impl RequestTask for OlderBlocksTask {
+    type Work = OlderWork;
 
-    /// Runs until the network stops.
-    pub(super) async fn run(mut self, mut events: Receiver<PeerEvent>, mut done: UnboundedReceiver<OlderWork>) {
-        let mut ticks = tokio::time::interval(TICK);
-        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        loop {
-            tokio::select! {
-                event = events.recv() => match event {
-                    Some(event) => self.handle(event),
-                    None => return,
-                },
-                Some(work) = done.recv() => self.finish(work),
-                _ = ticks.tick(), if !self.is_done => self.tick(),
-            }
-            self.plan();
-        }
-    }
+    const TICK: Duration = Duration::from_millis(100);
 
     fn handle(&mut self, event: PeerEvent) {
         match event {
@@ -97,34 +68,6 @@ impl OlderBlocksTask {
                 }
             }
         }
-    }
-
-    /// Has an answer verified. An answer without a request counts against the peer.
-    fn answer(&mut self, peer: &Arc<Peer>, message: PeerMessage) -> Result<(), RskMessageError> {
-        let id = match message.kind {
-            MessageKind::Rsk => message_id(message.payload())?,
-            MessageKind::Rhizome(_) => rhz::message_id(message.payload())?,
-        };
-        let key = key_of(peer);
-        match self.peers.answered(key, id, message.payload().len()) {
-            Some(OlderRequest::Blocks { .. }) => {
-                if let Some(oldest) = self.oldest {
-                    self.is_working = true;
-                    self.works.store_blocks(key, message, oldest);
-                }
-            }
-            Some(OlderRequest::Headers { hash, count }) => {
-                self.is_working = true;
-                self.works.verify_headers(key, message, hash, count);
-            }
-            Some(OlderRequest::Bodies(indexes)) => {
-                if let Some(batch) = &self.batch {
-                    self.works.join_bodies(key, batch.number, message, Arc::clone(&batch.headers), indexes);
-                }
-            }
-            None => self.shared.report(peer, ScoreEvent::UnexpectedMessage),
-        }
-        Ok(())
     }
 
     fn finish(&mut self, work: OlderWork) {
@@ -156,6 +99,92 @@ impl OlderBlocksTask {
             }
             OlderWork::Bodies { key, batch, bodies } => self.bodies_joined(key, batch, bodies),
         }
+    }
+
+    fn excuse(&mut self, pause: Duration, now: Instant) {
+        self.peers.excuse(pause, now);
+    }
+
+    fn tick(&mut self, now: Instant) {
+        if self.retry_at.is_some_and(|at| at <= now) {
+            self.retry_at = None;
+        }
+        let late = self.peers.give_up_late(now);
+        self.release(late);
+    }
+
+    /// Asks for the next blocks, if the head is near the best header.
+    fn plan(&mut self) {
+        let chain = &self.chain;
+        let is_waiting = self.is_done || self.is_working || self.retry_at.is_some();
+        if is_waiting || self.shared.awaits_state() || chain.head().number() == 0 || SyncProgress::is_syncing(chain) {
+            return;
+        }
+        let Some(oldest) = self.oldest else {
+            self.is_working = true;
+            return work::read_oldest(&self.work);
+        };
+        if self.batch.is_some() {
+            self.request_bodies(oldest.number);
+        } else if !self.peers.awaits_batch() {
+            self.request_batch(oldest);
+        }
+    }
+
+    fn is_active(&self) -> bool {
+        !self.is_done
+    }
+}
+
+impl OlderBlocksTask {
+    pub(super) fn new(
+        shared: Arc<NetworkState>,
+        chain: Arc<Chain>,
+        progress: Arc<SyncProgress>,
+        work: BackgroundWork<OlderWork>,
+    ) -> OlderBlocksTask {
+        OlderBlocksTask {
+            shared,
+            chain,
+            progress,
+            work,
+            peers: OlderPeers::default(),
+            oldest: None,
+            batch: None,
+            batches: 0,
+            is_working: false,
+            is_done: false,
+            retry_at: None,
+        }
+    }
+
+    /// Has an answer verified. An answer without a request counts against the peer.
+    fn answer(&mut self, peer: &Arc<Peer>, message: PeerMessage) -> Result<(), RskMessageError> {
+        let id = match message.kind {
+            MessageKind::Rsk => message_id(message.payload())?,
+            MessageKind::Rhizome(_) => rhz::message_id(message.payload())?,
+        };
+        let key = key_of(peer);
+        match self.peers.answered(key, id, message.payload().len()) {
+            Some(OlderRequest::Blocks { .. }) => {
+                if let Some(oldest) = self.oldest {
+                    self.is_working = true;
+                    work::store_blocks(&self.work, key, message, oldest);
+                }
+            }
+            Some(OlderRequest::Headers { hash, count }) => {
+                self.is_working = true;
+                work::verify_headers(&self.work, key, message, hash, count);
+            }
+            Some(OlderRequest::Bodies(bodies)) => {
+                if let Some(batch) = &self.batch {
+                    let indexes = bodies.iter().map(|(index, _)| *index).collect();
+                    work::join_bodies(&self.work, (key, batch.number), message, Arc::clone(&batch.headers), indexes);
+                }
+            }
+            None => self.shared.report(peer, ScoreEvent::UnexpectedMessage),
+        }
+        Ok(())
     }
 
     fn note_oldest(&mut self, result: Result<Option<OldestBlock>, ChainError>) {
@@ -206,7 +235,7 @@ impl OlderBlocksTask {
         let is_complete = self.batch.as_ref().is_some_and(|batch| batch.blocks.iter().all(Option::is_some));
         if is_complete && let Some(batch) = self.batch.take() {
             self.is_working = true;
-            self.works.store(batch.blocks.into_iter().flatten().collect());
+            work::store(&self.work, batch.blocks.into_iter().flatten().collect());
         }
     }
 
@@ -221,36 +250,9 @@ impl OlderBlocksTask {
     fn release(&mut self, requests: Vec<OlderRequest>) {
         let Some(batch) = &mut self.batch else { return };
         for request in requests {
-            if let OlderRequest::Bodies(indexes) = request {
-                batch.missing.extend(indexes);
+            if let OlderRequest::Bodies(bodies) = request {
+                batch.missing.extend(bodies.iter().map(|(index, _)| *index));
             }
-        }
-    }
-
-    fn tick(&mut self) {
-        let now = Instant::now();
-        if self.retry_at.is_some_and(|at| at <= now) {
-            self.retry_at = None;
-        }
-        let late = self.peers.give_up_late(now);
-        self.release(late);
-    }
-
-    /// Asks for the next blocks, if the head is near the best header.
-    fn plan(&mut self) {
-        let chain = &self.works.chain;
-        let is_waiting = self.is_done || self.is_working || self.retry_at.is_some();
-        if is_waiting || self.shared.awaits_state() || chain.head().number() == 0 || SyncProgress::is_syncing(chain) {
-            return;
-        }
-        let Some(oldest) = self.oldest else {
-            self.is_working = true;
-            return self.works.read_oldest();
-        };
-        if self.batch.is_some() {
-            self.request_bodies(oldest.number);
-        } else if !self.peers.awaits_batch() {
-            self.request_batch(oldest);
         }
     }
 
@@ -264,23 +266,22 @@ impl OlderBlocksTask {
                 OlderRequest::Headers { hash: oldest.parent, count }
             }
         };
-        self.peers.request(key, request, |_index| None);
+        self.peers.request(key, request);
     }
 
     fn request_bodies(&mut self, below: u64) {
         let Some(batch) = &mut self.batch else { return };
-        let headers = Arc::clone(&batch.headers);
-        let hash_of = |index: usize| headers.get(index).map(|(_, hash)| *hash);
         for (key, (bodies, requests)) in self.peers.for_bodies(below, Instant::now()) {
             for _ in 0..requests {
-                let indexes: Vec<usize> = batch.missing.iter().copied().take(bodies).collect();
-                if indexes.is_empty() {
+                let hashed = |index: &usize| Some((*index, batch.headers.get(*index)?.1));
+                let wanted: Vec<(usize, B256)> = batch.missing.iter().filter_map(hashed).take(bodies).collect();
+                if wanted.is_empty() {
                     return;
                 }
-                if !self.peers.request(key, OlderRequest::Bodies(indexes.clone()), hash_of) {
+                if !self.peers.request(key, OlderRequest::Bodies(wanted.clone())) {
                     break;
                 }
-                indexes.iter().for_each(|index| _ = batch.missing.remove(index));
+                wanted.iter().for_each(|(index, _)| _ = batch.missing.remove(index));
             }
         }
     }

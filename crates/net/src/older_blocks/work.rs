@@ -2,25 +2,17 @@
 
 use crate::peer::PeerKey;
 use crate::peer::events::{MessageKind, PeerMessage};
+use crate::requests::BackgroundWork;
 use crate::verified_blocks::{join, linked_blocks, linked_headers};
-use rayon::ThreadPool;
 use rayon::prelude::*;
-use rhizome_chain::{Chain, ChainError, OldestBlock, PreparedBlock};
+use rhizome_chain::{ChainError, OldestBlock, PreparedBlock};
 use rhizome_primitives::{B256, Header};
 use rhizome_wire::rhz::{self, RhzMessage};
 use rhizome_wire::rsk::{EncodedBody, RskMessage};
 use std::sync::Arc;
-use tokio::sync::mpsc::UnboundedSender;
 
 /// Headers of a batch with their hashes, descending.
 pub(super) type BatchHeaders = Arc<Vec<(Header, B256)>>;
-
-/// Threads for work, and the channel of the results.
-pub(super) struct OlderWorks {
-    pub(super) threads: ThreadPool,
-    pub(super) results: UnboundedSender<OlderWork>,
-    pub(super) chain: Arc<Chain>,
-}
 
 /// Result of work outside of the task.
 pub(super) enum OlderWork {
@@ -43,85 +35,85 @@ pub(super) enum DeliveredBody {
     Missing,
 }
 
-impl OlderWorks {
-    fn start(&self, work: impl FnOnce(&Chain) -> OlderWork + Send + 'static) {
-        let (chain, results) = (Arc::clone(&self.chain), self.results.clone());
-        self.threads.spawn(move || {
-            // Fails only while the network stops.
-            let _ = results.send(work(&chain));
-        });
-    }
+/// Reads the lowest stored block.
+pub(super) fn read_oldest(background: &BackgroundWork<OlderWork>) {
+    background.start(|chain| OlderWork::Oldest(chain.oldest_block()));
+}
 
-    /// Reads the lowest stored block.
-    pub(super) fn read_oldest(&self) {
-        self.start(|chain| OlderWork::Oldest(chain.oldest_block()));
-    }
+/// Writes the blocks of a batch, descending.
+pub(super) fn store(background: &BackgroundWork<OlderWork>, blocks: Vec<PreparedBlock>) {
+    background.start(move |chain| {
+        OlderWork::Oldest(chain.add_older_blocks(&blocks).and_then(|_stored| chain.oldest_block()))
+    });
+}
 
-    /// Writes the blocks of a batch, descending.
-    pub(super) fn store(&self, blocks: Vec<PreparedBlock>) {
-        self.start(move |chain| {
-            OlderWork::Oldest(chain.add_older_blocks(&blocks).and_then(|_stored| chain.oldest_block()))
-        });
-    }
+/// Verifies and writes whole blocks of an answer, those below a block.
+pub(super) fn store_blocks(
+    background: &BackgroundWork<OlderWork>,
+    key: PeerKey,
+    message: PeerMessage,
+    above: OldestBlock,
+) {
+    background.start(move |chain| {
+        let next = (above.number.saturating_sub(1), above.parent);
+        let linked = match RskMessage::decode(message.payload()) {
+            Ok(RskMessage::SnapBlocksResponse { blocks, .. }) => linked_blocks(chain, &blocks, next),
+            _ => Vec::new(),
+        };
+        let linked: Vec<PreparedBlock> = linked.into_iter().map(|(block, _)| block).collect();
+        let written = chain.add_older_blocks(&linked);
+        let stored = *written.as_ref().unwrap_or(&0);
+        OlderWork::Blocks { key, stored, result: written.and_then(|_stored| chain.oldest_block()) }
+    });
+}
 
-    /// Verifies and writes whole blocks of an answer, those below a block.
-    pub(super) fn store_blocks(&self, key: PeerKey, message: PeerMessage, above: OldestBlock) {
-        self.start(move |chain| {
-            let next = (above.number.saturating_sub(1), above.parent);
-            let linked = match RskMessage::decode(message.payload()) {
-                Ok(RskMessage::SnapBlocksResponse { blocks, .. }) => linked_blocks(chain, &blocks, next),
-                _ => Vec::new(),
-            };
-            let linked: Vec<PreparedBlock> = linked.into_iter().map(|(block, _)| block).collect();
-            let written = chain.add_older_blocks(&linked);
-            let stored = *written.as_ref().unwrap_or(&0);
-            OlderWork::Blocks { key, stored, result: written.and_then(|_stored| chain.oldest_block()) }
-        });
-    }
+/// Verifies the headers of an answer.
+pub(super) fn verify_headers(
+    background: &BackgroundWork<OlderWork>,
+    key: PeerKey,
+    message: PeerMessage,
+    first: B256,
+    count: u32,
+) {
+    background.start(move |chain| {
+        let headers = match message.kind {
+            MessageKind::Rsk => match RskMessage::decode(message.payload()) {
+                Ok(RskMessage::BlockHeadersResponse { headers, .. }) => Some(headers),
+                _ => None,
+            },
+            MessageKind::Rhizome(number) => match RhzMessage::decode(number, message.payload()) {
+                Ok(RhzMessage::Headers { headers, .. }) => Some(headers),
+                _ => None,
+            },
+        };
+        let headers = headers.and_then(|headers| linked_headers(chain, headers, first, count as usize));
+        OlderWork::Headers { key, headers }
+    });
+}
 
-    /// Verifies the headers of an answer.
-    pub(super) fn verify_headers(&self, key: PeerKey, message: PeerMessage, first: B256, count: u32) {
-        self.start(move |chain| {
-            let headers = match message.kind {
-                MessageKind::Rsk => match RskMessage::decode(message.payload()) {
-                    Ok(RskMessage::BlockHeadersResponse { headers, .. }) => Some(headers),
-                    _ => None,
+/// Joins the bodies of an answer with their headers. `indexes`: those asked for.
+pub(super) fn join_bodies(
+    background: &BackgroundWork<OlderWork>,
+    (key, batch): (PeerKey, u64),
+    message: PeerMessage,
+    headers: BatchHeaders,
+    indexes: Vec<usize>,
+) {
+    background.start(move |chain| {
+        let received = bodies_of(&message);
+        let join_one = |(at, index): (usize, usize)| {
+            let body = match (received.get(at), headers.get(index)) {
+                (Some(Some(body)), Some((header, _))) => match join(chain, header, body) {
+                    Some(block) => DeliveredBody::Block(Box::new(block)),
+                    None => DeliveredBody::Wrong,
                 },
-                MessageKind::Rhizome(number) => match RhzMessage::decode(number, message.payload()) {
-                    Ok(RhzMessage::Headers { headers, .. }) => Some(headers),
-                    _ => None,
-                },
+                _ => DeliveredBody::Missing,
             };
-            let headers = headers.and_then(|headers| linked_headers(chain, headers, first, count as usize));
-            OlderWork::Headers { key, headers }
-        });
-    }
-
-    /// Joins the bodies of an answer with their headers.
-    pub(super) fn join_bodies(
-        &self,
-        key: PeerKey,
-        batch: u64,
-        message: PeerMessage,
-        headers: BatchHeaders,
-        indexes: Vec<usize>,
-    ) {
-        self.start(move |chain| {
-            let received = bodies_of(&message);
-            let join_one = |(at, index): (usize, usize)| {
-                let body = match (received.get(at), headers.get(index)) {
-                    (Some(Some(body)), Some((header, _))) => match join(chain, header, body) {
-                        Some(block) => DeliveredBody::Block(Box::new(block)),
-                        None => DeliveredBody::Wrong,
-                    },
-                    _ => DeliveredBody::Missing,
-                };
-                (index, body)
-            };
-            let bodies = indexes.into_par_iter().enumerate().map(join_one).collect();
-            OlderWork::Bodies { key, batch, bodies }
-        });
-    }
+            (index, body)
+        };
+        let bodies = indexes.into_par_iter().enumerate().map(join_one).collect();
+        OlderWork::Bodies { key, batch, bodies }
+    });
 }
 
 /// Splits the bodies of an answer; `None`: the peer does not have the block. Ends before a malformed one.

@@ -3,7 +3,8 @@
 use crate::network_state::NetworkState;
 use crate::peer::outbox::SendError;
 use crate::peer::{Peer, PeerKey, key_of};
-use crate::request_ids;
+use crate::requests::{WaitingRequests, ids};
+use crate::standing::ScoreEvent;
 use rhizome_chain::{STATE_CHUNK_BYTES, StatePivot};
 use rhizome_wire::rsk::RskMessage;
 use std::collections::{HashMap, HashSet};
@@ -36,7 +37,7 @@ pub(super) enum SnapRequest {
 /// A peer that announced snap/1.
 pub(super) struct SnapPeer {
     pub(super) peer: Arc<Peer>,
-    requests: HashMap<u64, (SnapRequest, Instant)>,
+    requests: WaitingRequests<SnapRequest>,
     /// Number of answers that are being verified. They count as requests: a kill loses them.
     verifying: usize,
     /// Chunks that the peer sent wrong or not at all.
@@ -45,7 +46,6 @@ pub(super) struct SnapPeer {
     refuses_blocks: bool,
     /// Wrong answers since the last right one.
     wrong: u32,
-    heard: Instant,
     rests_until: Option<Instant>,
 }
 
@@ -55,7 +55,7 @@ impl SnapPeer {
     }
 
     fn chunks_in_flight(&self) -> usize {
-        self.requests.values().filter(|(request, _)| matches!(request, SnapRequest::Chunk(_))).count()
+        self.requests.iter().filter(|request| matches!(request, SnapRequest::Chunk(_))).count()
     }
 
     fn limit(&self) -> usize {
@@ -81,11 +81,10 @@ impl SnapPeers {
     pub(super) fn add(&mut self, peer: Arc<Peer>) {
         if peer.shared.serves_snap {
             let key = key_of(&peer);
-            let (requests, refused) = (HashMap::new(), HashSet::new());
-            let heard = Instant::now();
+            let (requests, refused) = (WaitingRequests::default(), HashSet::new());
             let (verifying, wrong) = (0, 0);
             let added =
-                SnapPeer { peer, requests, verifying, refused, refuses_blocks: false, wrong, heard, rests_until: None };
+                SnapPeer { peer, requests, verifying, refused, refuses_blocks: false, wrong, rests_until: None };
             self.all.insert(key, added);
         }
     }
@@ -104,16 +103,16 @@ impl SnapPeers {
 
     /// Returns the indexes of the chunks that peers are asked for.
     pub(super) fn requested(&self) -> HashSet<u64> {
-        let requests = self.all.values().flat_map(|peer| peer.requests.values());
+        let requests = self.all.values().flat_map(|peer| peer.requests.iter());
         requests
-            .filter_map(|(request, _)| if let SnapRequest::Chunk(index) = request { Some(*index) } else { None })
+            .filter_map(|request| if let SnapRequest::Chunk(index) = request { Some(*index) } else { None })
             .collect()
     }
 
     /// Whether a peer is asked for blocks.
     pub(super) fn awaits_blocks(&self) -> bool {
-        let mut requests = self.all.values().flat_map(|peer| peer.requests.values());
-        requests.any(|(request, _)| matches!(request, SnapRequest::Blocks(_)))
+        let mut requests = self.all.values().flat_map(|peer| peer.requests.iter());
+        requests.any(|request| matches!(request, SnapRequest::Blocks(_)))
     }
 
     /// Returns the peers that can be asked for a chunk now, with the number of further requests that each takes.
@@ -144,7 +143,7 @@ impl SnapPeers {
     pub(super) fn request(&mut self, key: PeerKey, request: SnapRequest, pivot: &StatePivot) -> bool {
         let Some(peer) = self.all.get_mut(&key) else { return false };
         self.requests += 1;
-        let id = request_ids::STATE + self.requests;
+        let id = ids::STATE + self.requests;
         let message = match request {
             SnapRequest::Chunk(index) => RskMessage::StateChunkRequest {
                 id,
@@ -156,10 +155,7 @@ impl SnapPeers {
         };
         let sent: Result<(), SendError> = peer.peer.try_send_rsk(message.encode(), RESERVE);
         if sent.is_ok() {
-            if peer.requests.is_empty() {
-                peer.heard = Instant::now();
-            }
-            peer.requests.insert(id, (request, Instant::now()));
+            peer.requests.add(id, request);
         }
         sent.is_ok()
     }
@@ -167,8 +163,7 @@ impl SnapPeers {
     /// Takes the request that an answer is for; `None` if there is none, or it was given up.
     pub(super) fn answered(&mut self, key: PeerKey, id: u64, bytes: usize) -> Option<SnapRequest> {
         let peer = self.all.get_mut(&key)?;
-        peer.heard = Instant::now();
-        let (request, _) = peer.requests.remove(&id)?;
+        let request = peer.requests.answered(id)?;
         peer.verifying += 1;
         peer.peer.refund_requested(bytes);
         Some(request)
@@ -199,20 +194,19 @@ impl SnapPeers {
     /// Gives up requests without an answer. A peer that answers nothing rests.
     pub(super) fn give_up_late(&mut self, shared: &NetworkState, now: Instant) {
         for peer in self.all.values_mut() {
-            let oldest = peer.requests.values().map(|(_, sent)| *sent).min();
-            let Some(oldest) = oldest.filter(|oldest| now.duration_since(*oldest) >= SILENCE) else { continue };
-            if now.duration_since(oldest.max(peer.heard)) >= SILENCE {
+            if peer.requests.is_silent(SILENCE, now) {
                 peer.rests_until = Some(now + REST);
-                shared.report(&peer.peer, crate::standing::ScoreEvent::TimeoutMessage);
+                shared.report(&peer.peer, ScoreEvent::TimeoutMessage);
             }
-            let late: Vec<u64> = (peer.requests.iter())
-                .filter(|(_, (_, sent))| now.duration_since(*sent) >= SILENCE)
-                .map(|(id, _)| *id)
-                .collect();
-            for (request, _) in late.iter().filter_map(|id| peer.requests.remove(id)).collect::<Vec<_>>() {
+            for request in peer.requests.take_late(SILENCE, now) {
                 peer.refuse(request);
             }
         }
+    }
+
+    /// Does not count a time in which this node did not run as silence of the peers.
+    pub(super) fn excuse(&mut self, pause: Duration, now: Instant) {
+        self.all.values_mut().for_each(|peer| peer.requests.excuse(pause, now));
     }
 
     /// Asks all peers for everything again.
@@ -225,7 +219,7 @@ impl SnapPeers {
 
     /// Forgets all requests: another state is wanted.
     pub(super) fn forget_requests(&mut self) {
-        self.all.values_mut().for_each(|peer| peer.requests.clear());
+        self.all.values_mut().for_each(|peer| drop(peer.requests.take_all()));
         self.forgive();
     }
 }

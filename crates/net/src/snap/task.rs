@@ -3,10 +3,11 @@
 use super::difficulty::DifficultyClaims;
 use super::peers::{SnapPeers, SnapRequest};
 use super::pivot_below;
-use super::work::{AnswerContent, SnapWork, SnapWorks};
+use super::work::{AnswerContent, SnapWork, resume, take_answer, take_over};
 use crate::network_state::NetworkState;
 use crate::peer::events::{PeerEvent, PeerMessage};
 use crate::peer::{Peer, key_of};
+use crate::requests::{BackgroundWork, RequestTask};
 use crate::standing::ScoreEvent;
 use crate::sync::SyncProgress;
 use rhizome_chain::{Chain, ChainError, StateDownload, StateDownloadError};
@@ -14,10 +15,7 @@ use rhizome_wire::rsk::RskMessage;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
 
-/// Time between two looks for silent peers, and at the header chain.
-const TICK: Duration = Duration::from_millis(50);
 /// Time after which peers are asked again for chunks and blocks that they did not deliver.
 const FORGIVING_TIME: Duration = Duration::from_secs(30);
 /// Time after which the download is tried again after a failure of this node.
@@ -44,7 +42,7 @@ pub(super) struct SnapTask {
     shared: Arc<NetworkState>,
     chain: Arc<Chain>,
     progress: Arc<SyncProgress>,
-    works: SnapWorks,
+    work: BackgroundWork<SnapWork>,
     peers: SnapPeers,
     stage: SnapStage,
     /// Chunks that are being verified.
@@ -58,49 +56,10 @@ pub(super) struct SnapTask {
     retry_at: Option<Instant>,
 }
 
-impl SnapTask {
-    pub(super) fn new(
-        shared: Arc<NetworkState>,
-        chain: Arc<Chain>,
-        progress: Arc<SyncProgress>,
-        works: SnapWorks,
-    ) -> SnapTask {
-        let stage = if shared.awaits_state() { SnapStage::Resuming } else { SnapStage::Done };
-        SnapTask {
-            shared,
-            chain,
-            progress,
-            works,
-            peers: SnapPeers::default(),
-            stage,
-            verifying: HashSet::new(),
-            is_verifying_blocks: false,
-            claims: DifficultyClaims::default(),
-            forgives_at: Instant::now() + FORGIVING_TIME,
-            advanced: Instant::now(),
-            retry_at: None,
-        }
-    }
+impl RequestTask for SnapTask {
+    type Work = SnapWork;
 
-    /// Runs until the network stops.
-    pub(super) async fn run(mut self, mut events: Receiver<PeerEvent>, mut done: UnboundedReceiver<SnapWork>) {
-        if matches!(self.stage, SnapStage::Resuming) {
-            self.works.resume(&self.chain);
-        }
-        let mut ticks = tokio::time::interval(TICK);
-        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        loop {
-            tokio::select! {
-                event = events.recv() => match event {
-                    Some(event) => self.handle(event),
-                    None => return,
-                },
-                Some(work) = done.recv() => self.finish(work),
-                _ = ticks.tick(), if !matches!(self.stage, SnapStage::Done) => self.tick(),
-            }
-            self.plan();
-        }
-    }
+    const TICK: Duration = Duration::from_millis(50);
 
     fn handle(&mut self, event: PeerEvent) {
         match event {
@@ -108,32 +67,6 @@ impl SnapTask {
             PeerEvent::Disconnected(peer, _) => self.peers.remove(key_of(&peer)),
             PeerEvent::Message(peer, message) => self.answer(&peer, message),
         }
-    }
-
-    /// Has an answer verified. An answer without a request, or a second one to the same, counts against the peer.
-    fn answer(&mut self, peer: &Arc<Peer>, message: PeerMessage) {
-        let Ok(decoded) = RskMessage::decode(message.payload()) else {
-            return self.shared.report(peer, ScoreEvent::InvalidMessage);
-        };
-        let (key, length) = (key_of(peer), message.payload().len());
-        let Some(request) = decoded.id().and_then(|id| self.peers.answered(key, id, length)) else {
-            return self.shared.report(peer, ScoreEvent::UnexpectedMessage);
-        };
-        let is_answer = match request {
-            SnapRequest::Chunk(_) => matches!(decoded, RskMessage::StateChunkResponse { .. }),
-            SnapRequest::Blocks(_) => matches!(decoded, RskMessage::SnapBlocksResponse { .. }),
-        };
-        if !is_answer {
-            self.shared.report(peer, ScoreEvent::UnexpectedMessage);
-            self.peers.note(key, request, false);
-            return self.peers.verified(key);
-        }
-        let SnapStage::State(download) = &self.stage else { return self.peers.verified(key) };
-        match request {
-            SnapRequest::Chunk(index) => _ = self.verifying.insert(index),
-            SnapRequest::Blocks(_) => self.is_verifying_blocks = true,
-        }
-        self.works.take_answer(&self.chain, download, key, request, message);
     }
 
     fn finish(&mut self, work: SnapWork) {
@@ -182,23 +115,11 @@ impl SnapTask {
         }
     }
 
-    /// Stops after a failure of this node. No peer is punished. Tries again later.
-    fn fail(&mut self, error: &ChainError) {
-        self.progress.set_failure(Some(error.to_string()));
-        self.retry_at = Some(Instant::now() + RETRY_TIME);
+    fn excuse(&mut self, pause: Duration, now: Instant) {
+        self.peers.excuse(pause, now);
     }
 
-    /// Lets the blocks be downloaded.
-    fn end(&mut self) {
-        self.stage = SnapStage::Done;
-        self.peers = SnapPeers::default();
-        self.progress.set_download(None);
-        self.progress.set_failure(None);
-        self.shared.end_state_download();
-    }
-
-    fn tick(&mut self) {
-        let now = Instant::now();
+    fn tick(&mut self, now: Instant) {
         if self.retry_at.is_some_and(|at| at <= now) {
             self.retry_at = None;
             self.progress.set_failure(None);
@@ -225,35 +146,6 @@ impl SnapTask {
                 }
             }
             _ => {}
-        }
-    }
-
-    /// Begins the download as soon as the header chain has reached the best claim.
-    fn choose_pivot(&mut self, now: Instant) {
-        let status = self.progress.status(&self.chain);
-        let best = self.chain.headers().best_number();
-        let is_busy = !self.verifying.is_empty() || self.is_verifying_blocks || self.retry_at.is_some();
-        if is_busy || status.load.peers == 0 || best < status.load.claimed || best == 0 {
-            self.advanced = now;
-            return;
-        }
-        let Some(pivot) = pivot_below(best).filter(|number| self.chain.can_take_over(*number)) else {
-            return self.end();
-        };
-        if self.peers.is_empty() {
-            if now.duration_since(self.advanced) >= PATIENCE {
-                // The state is not to be had.
-                self.end();
-            }
-            return;
-        }
-        let Some(pivot) = self.chain.state_pivot(pivot) else { return };
-        match self.chain.begin_state_download(pivot) {
-            Ok(download) => {
-                self.stage = SnapStage::State(Arc::new(download));
-                self.advanced = now;
-            }
-            Err(error) => self.fail(&error),
         }
     }
 
@@ -289,13 +181,116 @@ impl SnapTask {
         }
     }
 
+    fn is_active(&self) -> bool {
+        !matches!(self.stage, SnapStage::Done)
+    }
+}
+
+impl SnapTask {
+    pub(super) fn new(
+        shared: Arc<NetworkState>,
+        chain: Arc<Chain>,
+        progress: Arc<SyncProgress>,
+        work: BackgroundWork<SnapWork>,
+    ) -> SnapTask {
+        let mut stage = SnapStage::Done;
+        if shared.awaits_state() {
+            resume(&work);
+            stage = SnapStage::Resuming;
+        }
+        SnapTask {
+            shared,
+            chain,
+            progress,
+            work,
+            peers: SnapPeers::default(),
+            stage,
+            verifying: HashSet::new(),
+            is_verifying_blocks: false,
+            claims: DifficultyClaims::default(),
+            forgives_at: Instant::now() + FORGIVING_TIME,
+            advanced: Instant::now(),
+            retry_at: None,
+        }
+    }
+
+    /// Has an answer verified. An answer without a request, or a second one to the same, counts against the peer.
+    fn answer(&mut self, peer: &Arc<Peer>, message: PeerMessage) {
+        let Ok(decoded) = RskMessage::decode(message.payload()) else {
+            return self.shared.report(peer, ScoreEvent::InvalidMessage);
+        };
+        let (key, length) = (key_of(peer), message.payload().len());
+        let Some(request) = decoded.id().and_then(|id| self.peers.answered(key, id, length)) else {
+            return self.shared.report(peer, ScoreEvent::UnexpectedMessage);
+        };
+        let is_answer = match request {
+            SnapRequest::Chunk(_) => matches!(decoded, RskMessage::StateChunkResponse { .. }),
+            SnapRequest::Blocks(_) => matches!(decoded, RskMessage::SnapBlocksResponse { .. }),
+        };
+        if !is_answer {
+            self.shared.report(peer, ScoreEvent::UnexpectedMessage);
+            self.peers.note(key, request, false);
+            return self.peers.verified(key);
+        }
+        let SnapStage::State(download) = &self.stage else { return self.peers.verified(key) };
+        match request {
+            SnapRequest::Chunk(index) => _ = self.verifying.insert(index),
+            SnapRequest::Blocks(_) => self.is_verifying_blocks = true,
+        }
+        take_answer(&self.work, download, key, request, message);
+    }
+
+    /// Stops after a failure of this node. No peer is punished. Tries again later.
+    fn fail(&mut self, error: &ChainError) {
+        self.progress.set_failure(Some(error.to_string()));
+        self.retry_at = Some(Instant::now() + RETRY_TIME);
+    }
+
+    /// Lets the blocks be downloaded.
+    fn end(&mut self) {
+        self.stage = SnapStage::Done;
+        self.peers = SnapPeers::default();
+        self.progress.set_download(None);
+        self.progress.set_failure(None);
+        self.shared.end_state_download();
+    }
+
+    /// Begins the download as soon as the header chain has reached the best claim.
+    fn choose_pivot(&mut self, now: Instant) {
+        let status = self.progress.status(&self.chain);
+        let best = self.chain.headers().best_number();
+        let is_busy = !self.verifying.is_empty() || self.is_verifying_blocks || self.retry_at.is_some();
+        if is_busy || status.load.peers == 0 || best < status.load.claimed || best == 0 {
+            self.advanced = now;
+            return;
+        }
+        let Some(pivot) = pivot_below(best).filter(|number| self.chain.can_take_over(*number)) else {
+            return self.end();
+        };
+        if self.peers.is_empty() {
+            if now.duration_since(self.advanced) >= PATIENCE {
+                // The state is not to be had.
+                self.end();
+            }
+            return;
+        }
+        let Some(pivot) = self.chain.state_pivot(pivot) else { return };
+        match self.chain.begin_state_download(pivot) {
+            Ok(download) => {
+                self.stage = SnapStage::State(Arc::new(download));
+                self.advanced = now;
+            }
+            Err(error) => self.fail(&error),
+        }
+    }
+
     fn take_over(&mut self, download: Arc<StateDownload>) {
         let pivot = download.pivot();
         // The headers below the pivot are verified, so the chain has it unless it has just changed.
         let Some(header) = self.chain.headers().at(pivot.number).filter(|header| header.hash == pivot.hash) else {
             return;
         };
-        self.works.take_over(&self.chain, &download, self.claims.agreed(header.difficulty));
+        take_over(&self.work, &download, self.claims.agreed(header.difficulty));
         self.stage = SnapStage::TakingOver(download);
     }
 }

@@ -3,19 +3,12 @@
 use super::peers::SnapRequest;
 use crate::peer::PeerKey;
 use crate::peer::events::PeerMessage;
+use crate::requests::BackgroundWork;
 use crate::verified_blocks::linked_blocks;
-use rayon::ThreadPool;
 use rhizome_chain::{Chain, ChainError, PreparedBlock, STATE_CHUNK_BYTES, StateDownload, StateDownloadError};
 use rhizome_primitives::U256;
 use rhizome_wire::rsk::RskMessage;
 use std::sync::Arc;
-use tokio::sync::mpsc::UnboundedSender;
-
-/// Threads for work, and the channel of the results.
-pub(super) struct SnapWorks {
-    pub(super) threads: ThreadPool,
-    pub(super) results: UnboundedSender<SnapWork>,
-}
 
 /// Result of work outside of the task.
 pub(super) enum SnapWork {
@@ -38,52 +31,44 @@ pub(super) enum AnswerContent {
     Blocks { difficulty: U256 },
 }
 
-impl SnapWorks {
-    /// Continues the download that the last run left.
-    pub(super) fn resume(&self, chain: &Arc<Chain>) {
-        let (chain, results) = (Arc::clone(chain), self.results.clone());
-        self.threads.spawn(move || {
-            let resumed = chain.resume_state_download().and_then(|download| {
-                let finished = download.as_ref().map_or(Ok(()), StateDownload::finish_segments);
-                match finished {
-                    Ok(()) => Ok(download),
-                    Err(StateDownloadError::Chain(error)) => Err(error),
-                    // A damaged file: its chunks are missing again.
-                    Err(_) => Ok(download),
-                }
-            });
-            // Fails only while the network stops.
-            let _ = results.send(SnapWork::Resumed(resumed.map(|download| download.map(Arc::new))));
+/// Continues the download that the last run left.
+pub(super) fn resume(background: &BackgroundWork<SnapWork>) {
+    background.start(|chain| {
+        let resumed = chain.resume_state_download().and_then(|download| {
+            let finished = download.as_ref().map_or(Ok(()), StateDownload::finish_segments);
+            match finished {
+                Ok(()) => Ok(download),
+                Err(StateDownloadError::Chain(error)) => Err(error),
+                // A damaged file: its chunks are missing again.
+                Err(_) => Ok(download),
+            }
         });
-    }
+        SnapWork::Resumed(resumed.map(|download| download.map(Arc::new)))
+    });
+}
 
-    /// Verifies an answer and writes it.
-    pub(super) fn take_answer(
-        &self,
-        chain: &Arc<Chain>,
-        download: &Arc<StateDownload>,
-        key: PeerKey,
-        request: SnapRequest,
-        message: PeerMessage,
-    ) {
-        let (chain, download, results) = (Arc::clone(chain), Arc::clone(download), self.results.clone());
-        self.threads.spawn(move || {
-            let result = match request {
-                SnapRequest::Chunk(index) => add_chunk(&download, index, message.payload()),
-                SnapRequest::Blocks(_) => add_blocks(&chain, &download, message.payload()),
-            };
-            drop(message);
-            let _ = results.send(SnapWork::Answer { key, request, result });
-        });
-    }
+/// Verifies an answer and writes it.
+pub(super) fn take_answer(
+    background: &BackgroundWork<SnapWork>,
+    download: &Arc<StateDownload>,
+    key: PeerKey,
+    request: SnapRequest,
+    message: PeerMessage,
+) {
+    let download = Arc::clone(download);
+    background.start(move |chain| {
+        let result = match request {
+            SnapRequest::Chunk(index) => add_chunk(&download, index, message.payload()),
+            SnapRequest::Blocks(_) => add_blocks(chain, &download, message.payload()),
+        };
+        SnapWork::Answer { key, request, result }
+    });
+}
 
-    /// Makes a complete download the state of the chain.
-    pub(super) fn take_over(&self, chain: &Arc<Chain>, download: &Arc<StateDownload>, difficulty: U256) {
-        let (chain, download, results) = (Arc::clone(chain), Arc::clone(download), self.results.clone());
-        self.threads.spawn(move || {
-            let _ = results.send(SnapWork::TakenOver(chain.take_over_state(&download, difficulty)));
-        });
-    }
+/// Makes a complete download the state of the chain.
+pub(super) fn take_over(background: &BackgroundWork<SnapWork>, download: &Arc<StateDownload>, difficulty: U256) {
+    let download = Arc::clone(download);
+    background.start(move |chain| SnapWork::TakenOver(chain.take_over_state(&download, difficulty)));
 }
 
 fn add_chunk(download: &StateDownload, index: u64, payload: &[u8]) -> Result<AnswerContent, StateDownloadError> {

@@ -8,7 +8,6 @@ use crate::peer::events::PeerMessage;
 use crate::standing::ScoreEvent;
 use rhizome_chain::ImportOutcome;
 use rhizome_wire::rsk::{BlockIdentifier, RskMessageError};
-use std::sync::Arc;
 use std::time::Instant;
 
 /// Requests for single bodies that wait for answers of one peer.
@@ -92,7 +91,7 @@ impl SyncTask {
         let header = |block: &BlockIdentifier| Some((*block, self.window.requested(block, key)?));
         let headers: Vec<RequestedHeader> = request.blocks().iter().filter_map(header).collect();
         if !headers.is_empty() {
-            verify_blocks(Arc::clone(&self.chain), &self.works, key, message, headers);
+            verify_blocks(&self.work, key, message, headers);
         }
     }
 

@@ -234,8 +234,7 @@ impl SyncTask {
             self.sources.insert(last.0, Arc::clone(&peer.peer));
         }
         let may_tie = run.positions().last().is_some_and(|(number, _)| number >= round.target.number);
-        let (chain, id) = (Arc::clone(&self.chain), round.id);
-        append_headers(chain, &self.works, (id, key), base, candidate, run, may_tie);
+        append_headers(&self.work, (round.id, key), base, candidate, run, may_tie);
     }
 
     pub(super) fn headers_appended(&mut self, round: u64, key: PeerKey, result: Result<AppendedHeaders, AppendError>) {

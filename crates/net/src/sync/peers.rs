@@ -4,10 +4,11 @@ use super::progress::{SyncLoad, SyncProgress};
 use crate::peer::Peer;
 use crate::peer::outbox::SendError;
 pub(super) use crate::peer::{PeerKey, key_of};
+use crate::requests::WaitingRequests;
 use rhizome_primitives::{B256, U256};
 use rhizome_wire::rhz::RhzMessage;
 use rhizome_wire::rsk::{BlockIdentifier, RskMessage};
-use rhizome_wire::session::{NodeId, codes};
+use rhizome_wire::session::NodeId;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -65,14 +66,13 @@ pub(super) struct SyncPeer {
     pub(super) serves: u64,
     /// Blocks that it named in its last skeleton.
     pub(super) skeleton: Vec<BlockIdentifier>,
-    pub(super) requests: HashMap<u64, (SyncRequest, Instant)>,
+    pub(super) requests: WaitingRequests<SyncRequest>,
     /// Whether whole blocks are asked for.
     pub(super) serves_blocks: bool,
     /// Its last headers were later than the clock of this node allows.
     pub(super) is_ahead_of_clock: bool,
     /// The last request would have exceeded the budget.
     is_over_budget: bool,
-    heard: Instant,
     demoted_until: Option<Instant>,
     rests_until: Option<Instant>,
 }
@@ -83,11 +83,10 @@ impl SyncPeer {
             claim: None,
             serves: 0,
             skeleton: Vec::new(),
-            requests: HashMap::new(),
+            requests: WaitingRequests::default(),
             serves_blocks: peer.shared.serves_snap,
             is_ahead_of_clock: false,
             is_over_budget: false,
-            heard: Instant::now(),
             demoted_until: None,
             rests_until: None,
             peer,
@@ -131,37 +130,7 @@ impl SyncPeer {
 
     /// Returns the number of requests of a kind.
     pub(super) fn waiting(&self, is_counted: impl Fn(&SyncRequest) -> bool) -> usize {
-        self.requests.values().filter(|(request, _)| is_counted(request)).count()
-    }
-
-    /// Takes the request that an answer is for.
-    pub(super) fn answered(&mut self, id: u64) -> Option<SyncRequest> {
-        self.heard = Instant::now();
-        self.requests.remove(&id).map(|(request, _)| request)
-    }
-
-    /// Returns the time since which answers are missing.
-    pub(super) fn silent_since(&self) -> Option<Instant> {
-        let oldest = self.requests.values().map(|(_, sent)| *sent).min()?;
-        Some(oldest.max(self.heard))
-    }
-
-    /// Does not count a time in which this node did not run as silence of the peer: its answers may wait.
-    pub(super) fn excuse(&mut self, pause: Duration, now: Instant) {
-        let later = |time: Instant| (time + pause).min(now);
-        self.heard = later(self.heard);
-        self.requests.values_mut().for_each(|(_, sent)| *sent = later(*sent));
-    }
-
-    /// Removes and returns requests that were sent before a time.
-    pub(super) fn take_older(&mut self, than: Instant) -> Vec<SyncRequest> {
-        let old: Vec<u64> = self.requests.iter().filter(|(_, (_, sent))| *sent < than).map(|(id, _)| *id).collect();
-        old.iter().filter_map(|id| self.requests.remove(id)).map(|(request, _)| request).collect()
-    }
-
-    /// Removes and returns all requests.
-    pub(super) fn take_all(&mut self) -> Vec<SyncRequest> {
-        self.requests.drain().map(|(_, (request, _))| request).collect()
+        self.requests.iter().filter(|request| is_counted(request)).count()
     }
 }
 
@@ -205,7 +174,7 @@ impl SyncPeers {
     /// Removes a peer and returns its requests.
     pub(super) fn remove(&mut self, key: PeerKey) -> Vec<SyncRequest> {
         let Some(mut peer) = self.all.remove(&key) else { return Vec::new() };
-        let requests = peer.take_all();
+        let requests = peer.requests.take_all();
         if requests.iter().any(|request| matches!(request, SyncRequest::Blocks(_))) {
             self.without_blocks.truncate(MAX_REMEMBERED - 1);
             self.without_blocks.push_front(peer.peer.id);
@@ -224,7 +193,7 @@ impl SyncPeers {
         let Some(peer) = self.all.get_mut(&key) else { return false };
         let sent = match encode(&peer.peer, id, &request) {
             EncodedRequest::Rsk(message) => peer.peer.try_send_rsk(message.encode(), RESERVE),
-            EncodedRequest::Rhizome(message) => peer.peer.try_send(codes::RHIZOME + message.number(), message.encode()),
+            EncodedRequest::Rhizome(message) => peer.peer.try_send_rhz(&message),
         };
         let is_over_budget = sent == Err(SendError::OverBudget);
         if is_over_budget && !peer.is_over_budget {
@@ -232,7 +201,7 @@ impl SyncPeers {
         }
         peer.is_over_budget = is_over_budget;
         if sent.is_ok() {
-            peer.requests.insert(id, (request, Instant::now()));
+            peer.requests.add(id, request);
         }
         sent.is_ok()
     }
@@ -259,34 +228,4 @@ fn encode(peer: &Peer, id: u64, request: &SyncRequest) -> EncodedRequest {
             RskMessage::SnapBlocksRequest { id, number }
         }
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::options::Limits;
-    use crate::peer::PeerDirection;
-    use rhizome_wire::session::{Capability, Hello, NodeKey, SharedCapabilities};
-
-    fn peer() -> SyncPeer {
-        let id = NodeKey::from_bytes([1; 32]).unwrap().id();
-        let hello = Hello::new("peer/1".to_owned(), vec![Capability::rsk()], 0, id);
-        let shared = SharedCapabilities { serves_snap: false, has_rhizome: false };
-        let address = ([127, 0, 0, 1], 1).into();
-        SyncPeer::new(Arc::new(Peer::new(&hello, shared, address, PeerDirection::Inbound, false, &Limits::default())))
-    }
-
-    #[test]
-    fn a_pause_of_this_node_is_no_silence_of_the_peer() {
-        let mut peer = peer();
-        let sent = peer.heard;
-        let after = |seconds| sent + Duration::from_secs(seconds);
-        peer.requests.insert(1, (SyncRequest::Skeleton { start: 0 }, sent));
-        peer.requests.insert(2, (SyncRequest::Skeleton { start: 1 }, after(14)));
-        peer.excuse(Duration::from_secs(12), after(15));
-        assert_eq!(peer.silent_since(), Some(after(12)));
-        assert!(peer.take_older(after(12)).is_empty());
-        assert_eq!(peer.take_older(after(13)), [SyncRequest::Skeleton { start: 0 }]);
-        assert_eq!(peer.requests[&2].1, after(15));
-    }
 }

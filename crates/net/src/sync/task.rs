@@ -5,11 +5,12 @@ use super::importing::BlockImporter;
 use super::peers::{PeerClaim, PeerKey, SyncPeers, SyncRequest, key_of};
 use super::progress::{SyncLoad, SyncProgress};
 use super::round::HeaderRound;
-use super::verify::{AnswerFault, AppendError, AppendedHeaders, DeliveredBlock, SyncWorks};
+use super::verify::{AnswerFault, AppendError, AppendedHeaders, DeliveredBlock};
 use super::window::BodyWindow;
 use crate::network_state::NetworkState;
 use crate::peer::Peer;
 use crate::peer::events::{MessageKind, PeerEvent, PeerMessage};
+use crate::requests::{BackgroundWork, RequestTask};
 use crate::standing::ScoreEvent;
 use rhizome_chain::{Chain, HeaderRun, ImportOutcome};
 use rhizome_wire::rhz::RhzMessage;
@@ -17,12 +18,7 @@ use rhizome_wire::rsk::{BlockIdentifier, RskMessage, RskMessageError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
 
-/// Time between two looks for silent peers and used-up budgets.
-const TICK: Duration = Duration::from_millis(50);
-/// Time between two of these looks above which this node did not run: a busy or suspended machine.
-const OWN_PAUSE: Duration = Duration::from_secs(1);
 /// Time after which a silent peer is not asked any more.
 const SILENCE: Duration = Duration::from_secs(10);
 /// Time after which one request counts as lost while others are answered.
@@ -50,7 +46,7 @@ pub(super) enum SyncWork {
 pub(super) struct SyncTask {
     pub(super) shared: Arc<NetworkState>,
     pub(super) chain: Arc<Chain>,
-    pub(super) works: SyncWorks,
+    pub(super) work: BackgroundWork<SyncWork>,
     pub(super) progress: Arc<SyncProgress>,
     pub(super) importer: BlockImporter,
     pub(super) peers: SyncPeers,
@@ -60,67 +56,16 @@ pub(super) struct SyncTask {
     pub(super) window: BodyWindow,
     /// Last number of each chunk of headers that was added, with the peer that delivered it.
     pub(super) sources: BTreeMap<u64, Arc<Peer>>,
-    /// Time of the last look for silent peers.
-    looked_at: Instant,
     /// Time at which peers are asked again for blocks that they did not deliver.
     forgives_at: Instant,
     /// Time at which the synchronization resumes after a failure of this node.
     retry_at: Option<Instant>,
 }
 
-impl SyncTask {
-    pub(super) fn new(
-        shared: Arc<NetworkState>,
-        chain: Arc<Chain>,
-        works: SyncWorks,
-        progress: Arc<SyncProgress>,
-        importer: BlockImporter,
-    ) -> SyncTask {
-        SyncTask {
-            shared,
-            chain,
-            works,
-            peers: SyncPeers::new(Arc::clone(&progress)),
-            progress,
-            importer,
-            round: None,
-            rounds: 0,
-            window: BodyWindow::default(),
-            sources: BTreeMap::new(),
-            looked_at: Instant::now(),
-            forgives_at: Instant::now() + FORGIVING_TIME,
-            retry_at: None,
-        }
-    }
+impl RequestTask for SyncTask {
+    type Work = SyncWork;
 
-    /// Runs until the network stops.
-    pub(super) async fn run(mut self, mut events: Receiver<PeerEvent>, mut done: UnboundedReceiver<SyncWork>) {
-        let mut ticks = tokio::time::interval(TICK);
-        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        loop {
-            tokio::select! {
-                event = events.recv() => match event {
-                    Some(event) => self.handle(event),
-                    None => return,
-                },
-                Some(work) = done.recv() => self.finish(work),
-                _ = ticks.tick() => self.tick(),
-            }
-            // All that has arrived meanwhile, before the next requests are planned.
-            while let Ok(work) = done.try_recv() {
-                self.finish(work);
-            }
-            while let Ok(event) = events.try_recv() {
-                self.handle(event);
-            }
-            if self.retry_at.is_none() {
-                self.plan_headers();
-                if !self.shared.awaits_state() {
-                    self.plan_bodies();
-                }
-            }
-        }
-    }
+    const TICK: Duration = Duration::from_millis(50);
 
     fn handle(&mut self, event: PeerEvent) {
         match event {
@@ -139,6 +84,91 @@ impl SyncTask {
                     self.shared.report(&peer, ScoreEvent::InvalidMessage);
                 }
             }
+        }
+    }
+
+    fn finish(&mut self, work: SyncWork) {
+        match work {
+            SyncWork::Headers { key, end, result } => self.headers_verified(key, end, result),
+            SyncWork::Appended { round, key, result } => self.headers_appended(round, key, result),
+            SyncWork::Blocks { key, identifiers, result } => self.blocks_verified(key, &identifiers, result),
+            SyncWork::Imported { generation, block, outcome } => {
+                if generation == self.importer.generation() {
+                    self.block_imported(block, outcome);
+                }
+            }
+            SyncWork::Failed(reason) => self.fail(reason),
+        }
+    }
+
+    fn excuse(&mut self, pause: Duration, now: Instant) {
+        self.peers.all.values_mut().for_each(|peer| peer.requests.excuse(pause, now));
+    }
+
+    fn tick(&mut self, now: Instant) {
+        if self.retry_at.is_some_and(|at| at <= now) {
+            self.retry_at = None;
+        }
+        if self.forgives_at <= now {
+            self.forgives_at = now + FORGIVING_TIME;
+            self.window.forgive();
+        }
+        let (mut silent, mut late) = (Vec::new(), Vec::new());
+        for (key, peer) in &mut self.peers.all {
+            if peer.requests.is_silent(SILENCE, now) {
+                peer.rest();
+                silent.push((*key, peer.requests.take_all()));
+            } else {
+                late.push((*key, peer.requests.take_late(ANSWER_TIME, now)));
+            }
+        }
+        for (key, requests) in silent {
+            self.report(key, ScoreEvent::TimeoutMessage);
+            self.release(key, requests, false);
+            if self.round.as_ref().is_some_and(|round| round.leader == key) {
+                self.round = None;
+            }
+        }
+        for (key, requests) in late {
+            if !requests.is_empty() {
+                self.report(key, ScoreEvent::TimeoutMessage);
+                self.release(key, requests, true);
+            }
+        }
+        self.progress.tick(&self.chain, || SyncLoad { window: self.window.lengths(), ..self.peers.load(now) });
+    }
+
+    fn plan(&mut self) {
+        if self.retry_at.is_none() {
+            self.plan_headers();
+            if !self.shared.awaits_state() {
+                self.plan_bodies();
+            }
+        }
+    }
+}
+
+impl SyncTask {
+    pub(super) fn new(
+        shared: Arc<NetworkState>,
+        chain: Arc<Chain>,
+        work: BackgroundWork<SyncWork>,
+        progress: Arc<SyncProgress>,
+        importer: BlockImporter,
+    ) -> SyncTask {
+        SyncTask {
+            shared,
+            chain,
+            work,
+            peers: SyncPeers::new(Arc::clone(&progress)),
+            progress,
+            importer,
+            round: None,
+            rounds: 0,
+            window: BodyWindow::default(),
+            sources: BTreeMap::new(),
+            forgives_at: Instant::now() + FORGIVING_TIME,
+            retry_at: None,
         }
     }
 
@@ -169,7 +199,7 @@ impl SyncTask {
                 self.skeleton_arrived(key, start, skeleton);
             }
             (SyncRequest::Headers { end, count }, RskMessage::BlockHeadersResponse { .. }) => {
-                super::verify::verify_headers(Arc::clone(&self.chain), &self.works, key, message, end, count);
+                super::verify::verify_headers(&self.work, key, message, end, count);
             }
             (request @ SyncRequest::Bodies(_), RskMessage::BodyResponse { .. })
             | (request @ SyncRequest::Blocks(_), RskMessage::SnapBlocksResponse { .. }) => {
@@ -185,7 +215,7 @@ impl SyncTask {
 
     fn take_request(&mut self, key: PeerKey, id: u64, message: &PeerMessage) -> Option<SyncRequest> {
         let peer = self.peers.get(key)?;
-        let request = peer.answered(id);
+        let request = peer.requests.answered(id);
         if request.is_some() {
             peer.peer.refund_requested(message.payload().len());
         } else {
@@ -194,64 +224,12 @@ impl SyncTask {
         request
     }
 
-    fn finish(&mut self, work: SyncWork) {
-        match work {
-            SyncWork::Headers { key, end, result } => self.headers_verified(key, end, result),
-            SyncWork::Appended { round, key, result } => self.headers_appended(round, key, result),
-            SyncWork::Blocks { key, identifiers, result } => self.blocks_verified(key, &identifiers, result),
-            SyncWork::Imported { generation, block, outcome } => {
-                if generation == self.importer.generation() {
-                    self.block_imported(block, outcome);
-                }
-            }
-            SyncWork::Failed(reason) => self.fail(reason),
-        }
-    }
-
     /// Stops after a failure of this node. No peer is punished. Tries again later.
     pub(super) fn fail(&mut self, reason: String) {
         self.progress.set_failure(Some(reason));
         self.retry_at = Some(Instant::now() + RETRY_TIME);
         self.round = None;
         self.restart_bodies();
-    }
-
-    fn tick(&mut self) {
-        let now = Instant::now();
-        if self.retry_at.is_some_and(|at| at <= now) {
-            self.retry_at = None;
-        }
-        if self.forgives_at <= now {
-            self.forgives_at = now + FORGIVING_TIME;
-            self.window.forgive();
-        }
-        let pause = now - std::mem::replace(&mut self.looked_at, now);
-        let (mut silent, mut late) = (Vec::new(), Vec::new());
-        for (key, peer) in &mut self.peers.all {
-            if pause >= OWN_PAUSE {
-                peer.excuse(pause, now);
-            }
-            if peer.silent_since().is_some_and(|since| now - since >= SILENCE) {
-                peer.rest();
-                silent.push((*key, peer.take_all()));
-            } else if let Some(limit) = now.checked_sub(ANSWER_TIME) {
-                late.push((*key, peer.take_older(limit)));
-            }
-        }
-        for (key, requests) in silent {
-            self.report(key, ScoreEvent::TimeoutMessage);
-            self.release(key, requests, false);
-            if self.round.as_ref().is_some_and(|round| round.leader == key) {
-                self.round = None;
-            }
-        }
-        for (key, requests) in late {
-            if !requests.is_empty() {
-                self.report(key, ScoreEvent::TimeoutMessage);
-                self.release(key, requests, true);
-            }
-        }
-        self.progress.tick(&self.chain, || SyncLoad { window: self.window.lengths(), ..self.peers.load(now) });
     }
 
     /// Makes missing again what a peer was asked for.

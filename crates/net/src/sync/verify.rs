@@ -3,8 +3,8 @@
 use super::peers::PeerKey;
 use super::task::SyncWork;
 use crate::peer::events::{MessageKind, PeerMessage};
+use crate::requests::BackgroundWork;
 use crate::verified_blocks::join;
-use rayon::ThreadPool;
 use rayon::prelude::*;
 use rhizome_chain::{Chain, ChainError, ChainedHeader, HeaderFault, HeaderRun, PreparedBlock};
 use rhizome_primitives::{B256, DecodeError, Header};
@@ -12,20 +12,6 @@ use rhizome_wire::rhz::{self, RhzMessage};
 use rhizome_wire::rsk::{BlockIdentifier, EncodedBlock, EncodedBody, RskMessage, RskMessageError};
 use std::collections::HashMap;
 use std::sync::Arc;
-use tokio::sync::mpsc::UnboundedSender;
-
-/// Threads for work, and the channel of the results.
-pub(super) struct SyncWorks {
-    pub(super) threads: ThreadPool,
-    pub(super) done: UnboundedSender<SyncWork>,
-}
-
-impl SyncWorks {
-    fn start(&self, work: impl FnOnce(UnboundedSender<SyncWork>) + Send + 'static) {
-        let done = self.done.clone();
-        self.threads.spawn(move || work(done));
-    }
-}
 
 /// Fault of an answer.
 #[derive(Debug, thiserror::Error)]
@@ -78,17 +64,15 @@ pub(super) enum AppendError {
 
 /// Decodes and verifies the headers of an answer.
 pub(super) fn verify_headers(
-    chain: Arc<Chain>,
-    works: &SyncWorks,
+    background: &BackgroundWork<SyncWork>,
     key: PeerKey,
     message: PeerMessage,
     end: BlockIdentifier,
     count: u32,
 ) {
-    works.start(move |done| {
-        let result = header_run(&chain, &message, &end, count);
-        // Fails only while the network stops.
-        let _ = done.send(SyncWork::Headers { key, end, result });
+    background.start(move |chain| {
+        let result = header_run(chain, &message, &end, count);
+        SyncWork::Headers { key, end, result }
     });
 }
 
@@ -116,17 +100,16 @@ fn header_run(
 /// Adds a verified chunk to the best header chain, or to the branch of the round as long as that is lighter. `may_tie`: the last
 /// chunk; a branch of the same weight is taken, because uncles may decide.
 pub(super) fn append_headers(
-    chain: Arc<Chain>,
-    works: &SyncWorks,
+    background: &BackgroundWork<SyncWork>,
     (round, key): (u64, PeerKey),
     base: Arc<ChainedHeader>,
     candidate: Vec<Arc<ChainedHeader>>,
     run: HeaderRun,
     may_tie: bool,
 ) {
-    works.start(move |done| {
-        let result = append(&chain, base, candidate, run, may_tie);
-        let _ = done.send(SyncWork::Appended { round, key, result });
+    background.start(move |chain| {
+        let result = append(chain, base, candidate, run, may_tie);
+        SyncWork::Appended { round, key, result }
     });
 }
 
@@ -164,16 +147,15 @@ fn append(
 
 /// Joins the bodies of an answer with their headers, or decodes whole blocks.
 pub(super) fn verify_blocks(
-    chain: Arc<Chain>,
-    works: &SyncWorks,
+    background: &BackgroundWork<SyncWork>,
     key: PeerKey,
     message: PeerMessage,
     blocks: Vec<RequestedHeader>,
 ) {
-    works.start(move |done| {
+    background.start(move |chain| {
         let identifiers: Vec<BlockIdentifier> = blocks.iter().map(|(identifier, _)| *identifier).collect();
-        let result = delivered(&chain, &message, blocks);
-        let _ = done.send(SyncWork::Blocks { key, identifiers, result });
+        let result = delivered(chain, &message, blocks);
+        SyncWork::Blocks { key, identifiers, result }
     });
 }
 
