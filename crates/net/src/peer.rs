@@ -69,6 +69,8 @@ pub struct Peer {
     /// Messages of rsk/62 that the peer takes.
     pub(crate) budget: MessageBudget,
     best: Mutex<Option<StatusMessage>>,
+    /// Best block of this node in its first STATUS to the peer.
+    told: Mutex<Option<B256>>,
     status: Mutex<Option<RemoteStatus>>,
     close_reason: Mutex<Option<CloseReason>>,
     closing: Notify,
@@ -97,6 +99,7 @@ impl Peer {
             inbox: Inbox::new(limits),
             budget: MessageBudget::new(shared.has_rhizome),
             best: Mutex::new(None),
+            told: Mutex::new(None),
             status: Mutex::new(None),
             close_reason: Mutex::new(None),
             closing: Notify::new(),
@@ -125,6 +128,16 @@ impl Peer {
     /// Queues a message of rhz/1. Fails without an effect.
     pub(crate) fn try_send_rhz(&self, message: &RhzMessage<'_>) -> Result<(), SendError> {
         self.try_send(codes::RHIZOME + message.number(), message.encode())
+    }
+
+    /// Notes the best block of this node in the first STATUS to the peer.
+    pub(crate) fn note_told(&self, hash: B256) {
+        *self.told.lock() = Some(hash);
+    }
+
+    /// Returns the best block of this node in the first STATUS to the peer.
+    pub(crate) fn told(&self) -> Option<B256> {
+        *self.told.lock()
     }
 
     /// Returns the last STATUS of the peer.

@@ -225,6 +225,7 @@ async fn emit(shared: &NetworkState, event: PeerEvent) -> Result<(), CloseReason
 async fn write(shared: &NetworkState, peer: &Peer, writer: &mut FrameWriter) -> CloseReason {
     let options = &shared.options;
     let chain = (shared.status)();
+    peer.note_told(chain.hash);
     let first = [
         (codes::STATUS, encode_status(&chain, options.network_id, &options.genesis)),
         (codes::RSK, encode_rsk_status(&chain)),

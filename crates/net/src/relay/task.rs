@@ -4,7 +4,7 @@ use super::check::JudgedBlock;
 use super::importing::AnnouncedImporter;
 use super::relay_peer::RelayPeer;
 use super::transactions;
-use crate::local_chain::encode_rsk_status;
+use crate::local_chain::{ChainStatus, encode_rsk_status};
 use crate::network_state::NetworkState;
 use crate::peer::events::{PeerEvent, PeerMessage};
 use crate::peer::{Peer, PeerKey, key_of};
@@ -123,7 +123,7 @@ impl RelayTask {
                     }
                     Some(PeerEvent::Message(peer, message)) => self.handle(&peer, message),
                     Some(PeerEvent::Connected(peer)) => {
-                        self.peers.insert(key_of(&peer), RelayPeer::new(Arc::clone(&peer)));
+                        self.connected(&peer);
                         pool.handle(PeerEvent::Connected(peer));
                     }
                     Some(PeerEvent::Disconnected(peer, reason)) => {
@@ -141,6 +141,19 @@ impl RelayTask {
             let now = Instant::now();
             self.peers.values_mut().for_each(|peer| peer.flush(now));
         }
+    }
+
+    /// Adds a peer. A head that is younger than the STATUS of the handshake is announced: the relay did not know the peer then.
+    fn connected(&mut self, peer: &Arc<Peer>) {
+        let mut added = RelayPeer::new(Arc::clone(peer));
+        let ChainStatus { number, hash, .. } = (self.shared.status)();
+        if peer.told().is_some_and(|told| told != hash) && !self.is_far_behind() {
+            let message = RskMessage::NewBlockHashes(vec![BlockIdentifier { hash, number }]);
+            if peer.try_send_rsk(message.encode(), 0).is_ok() {
+                added.blocks.insert(hash);
+            }
+        }
+        self.peers.insert(key_of(peer), added);
     }
 
     fn handle(&mut self, peer: &Arc<Peer>, message: PeerMessage) {
