@@ -3,6 +3,7 @@
 use parking_lot::{Condvar, Mutex};
 use rhizome_answers::fair_queue::{FairQueue, Owner};
 use rhizome_answers::node_figures::ExecutorStats;
+use rhizome_chain::lower_priority;
 use rhizome_evm::yield_periodically;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -10,11 +11,6 @@ use std::thread::JoinHandle;
 
 /// Stack size of a thread: contract calls nest 400 deep.
 const STACK_BYTES: usize = 64 << 20;
-
-/// Niceness of these threads above that of the workers: `eth_getBalance` must not wait for a log search. With 5 they get a
-/// quarter of a processor that both kinds of threads need, at any niceness of the process.
-#[cfg(target_os = "linux")]
-const ADDED_NICENESS: i32 = 5;
 
 /// Whether a job runs.
 pub(crate) enum JobOutcome {
@@ -107,6 +103,7 @@ impl Drop for Pool {
 
 fn start_thread(name: String, queue: Arc<Queue>, counts: Arc<Counts>) -> std::io::Result<JoinHandle<()>> {
     std::thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(move || {
+        // `eth_getBalance`, which a worker answers, must not wait for a log search.
         lower_priority();
         yield_periodically();
         while let Some(job) = queue.next() {
@@ -139,11 +136,4 @@ impl Queue {
 fn start_rayon() {
     let threads = rayon::ThreadPoolBuilder::new().thread_name(|number| format!("rhizome-work-{number}"));
     let _run_already = threads.build_global();
-}
-
-/// Lowers the priority of this thread. Has no effect if the system does not allow it.
-fn lower_priority() {
-    // Linux has priorities of threads, other systems only of the whole process.
-    #[cfg(target_os = "linux")]
-    let _refused = rustix::process::nice(ADDED_NICENESS);
 }
