@@ -3,11 +3,13 @@
 use crate::error::Answer;
 use crate::json::JsonWriter;
 use crate::node::Node;
+use crate::sync_figures;
 
-/// Network, chain id, genesis, head, best validated header, an unfinished download of a state (`stateDownload`), highest stored block, lowest one above genesis, kept states (`keptStates` below the head by the
-/// settings, null for all), first block whose state root is compared (`stateComparedFrom`) and size on disk (`diskBytesByKind`: blocks,
-/// receipts and indexes; state of the head; earlier states; all versions of trie nodes),
-/// as JSON.
+/// Returns a JSON object: network, chain id, genesis, head, best validated header (`bestHeader`), an unfinished download of a state
+/// (`stateDownload`), highest stored block (`highestBlock`), lowest stored block above genesis (`oldestBlock`), kept states
+/// (`keptStates` below the head by the settings, null for all; `oldestState` is the oldest block with one), first block whose state
+/// root is compared (`stateComparedFrom`) and size on disk (`diskBytesByKind`: blocks, receipts and indexes; state of the head;
+/// earlier states; all versions of trie nodes; the rest).
 pub fn answer(node: &Node) -> Answer {
     let chain = node.chain();
     let head = chain.head();
@@ -29,9 +31,7 @@ pub fn answer(node: &Node) -> Answer {
     json.key("bestHeaderHash").hash(&hash);
     if let Some(progress) = chain.stored_state_progress()? {
         json.key("stateDownload").begin_object();
-        json.key("pivot").number(progress.pivot.cast_signed());
-        json.key("bytes").number(progress.bytes.cast_signed());
-        json.key("totalBytes").number(progress.total_bytes.cast_signed());
+        sync_figures::write_progress(&mut json, &progress);
         json.end_object();
     }
     json.key("highestBlock").number(chain.highest_number()?.cast_signed());

@@ -2,6 +2,7 @@
 
 use crate::json::JsonWriter;
 use crate::node::Node;
+use rhizome_chain::StateProgress;
 use rhizome_net::{OlderStage, PeerNetwork, StateStage, SyncStatus};
 
 /// Writes the member `sync`: null without a network.
@@ -42,9 +43,7 @@ fn write_status(json: &mut JsonWriter, status: &SyncStatus) {
     match &status.download {
         Some(StateStage { progress, bytes_per_second }) => {
             json.begin_object();
-            json.key("pivot").number(progress.pivot.cast_signed());
-            json.key("bytes").number(progress.bytes.cast_signed());
-            json.key("totalBytes").number(progress.total_bytes.cast_signed());
+            write_progress(json, progress);
             json.key("bytesPerSecond").number((bytes_per_second.round() as u64).cast_signed());
             json.end_object();
         }
@@ -65,4 +64,11 @@ fn write_status(json: &mut JsonWriter, status: &SyncStatus) {
         None => json.key("failure").null(),
     };
     json.end_object();
+}
+
+/// Writes the members of a download of a state: its pivot, and sizes in bytes.
+pub(crate) fn write_progress(json: &mut JsonWriter, progress: &StateProgress) {
+    json.key("pivot").number(progress.pivot.cast_signed());
+    json.key("bytes").number(progress.bytes.cast_signed());
+    json.key("totalBytes").number(progress.total_bytes.cast_signed());
 }
