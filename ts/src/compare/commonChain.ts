@@ -6,6 +6,9 @@ interface Linked {
   readonly hash: string
 }
 
+/** Code of an error: the node cannot answer the question, here because it has no receipts of the block. */
+const notAnswerable = -32000
+
 /** Blocks that two nodes have in common, with their receipts. */
 export interface CommonBlocks {
   /** 0, or the first executed block of a node that began with a state from peers. */
@@ -26,10 +29,11 @@ export async function commonBlocks(own: Endpoint, reference: Endpoint): Promise<
     low = Math.max(0, low - step)
   }
   const last = (await boundary(low, high, isCommon)) - 1
+  if (last === 0) return { first: 0, last }
   const isAbsent = async (number: number): Promise<boolean> => !(await isCommon(number))
-  const stored = last === 0 || (await isCommon(1)) ? 0 : await boundary(1, last, isAbsent)
-  const executed = await Promise.all(nodes.map(firstExecuted))
-  return { first: Math.min(last, Math.max(stored, ...executed)), last }
+  const stored = (await isCommon(1)) ? 0 : await boundary(1, last, isAbsent)
+  const executed = await Promise.all(nodes.map((node) => firstExecuted(node, stored, last)))
+  return { first: Math.max(...executed), last }
 
   async function isCommon(number: number): Promise<boolean> {
     const params = [quantity(number), false]
@@ -40,7 +44,7 @@ export async function commonBlocks(own: Endpoint, reference: Endpoint): Promise<
   }
 }
 
-/** Returns the first number above `low` for which `holds` is false. It holds at `low` and does not at `high`. */
+/** Returns the first number above `low` for which `holds` is false, or `high` if there is none below. It holds at `low`. */
 async function boundary(low: number, high: number, holds: (number: number) => Promise<boolean>): Promise<number> {
   let [below, above] = [low, high]
   while (above - below > 1) {
@@ -51,10 +55,17 @@ async function boundary(low: number, high: number, holds: (number: number) => Pr
   return above
 }
 
-/** Returns the first block with receipts, which this node names in the error of a search below. */
-async function firstExecuted(node: Endpoint): Promise<number> {
-  const { error } = await node.ask('eth_getLogs', [{ fromBlock: quantity(1), toBlock: quantity(1) }])
-  return Number(/first block with receipts is (\d+)$/.exec(error?.message ?? '')?.[1] ?? 0)
+/** Returns the first block with receipts from `stored` on; `last` if only later ones have them. */
+async function firstExecuted(node: Endpoint, stored: number, last: number): Promise<number> {
+  // A search of genesis alone is never refused.
+  const lowest = Math.max(1, stored)
+  return (await lacksReceipts(lowest)) ? await boundary(lowest, last, lacksReceipts) : stored
+
+  async function lacksReceipts(number: number): Promise<boolean> {
+    const block = quantity(number)
+    const { error } = await node.ask('eth_getLogs', [{ fromBlock: block, toBlock: block }])
+    return error?.code === notAnswerable
+  }
 }
 
 function quantity(number: number): string {

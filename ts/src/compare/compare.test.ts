@@ -11,6 +11,8 @@ interface FakeChain {
   readonly stored?: number
   /** First block with receipts. */
   readonly executed?: number
+  /** Answer to all searches for logs, if they are refused. */
+  readonly logs?: { readonly code: number; readonly message: string }
   /** First block that the other chain does not have. */
   readonly branch?: number
   /** Milliseconds before an answer, by its number. */
@@ -29,12 +31,16 @@ class FakeNode extends Endpoint {
 
   override async ask(method: string, params: readonly unknown[]): Promise<Answer> {
     this.requests.push(JSON.stringify([method, ...params]))
-    const { height, stored = 0, executed = 0, delay } = this.#chain
+    const { height, stored = 0, executed = 0, logs, delay } = this.#chain
     if (delay !== undefined) await sleep(delay(this.requests.length))
     if (method === 'eth_blockNumber') return { result: `0x${height.toString(16)}` }
-    if (method === 'eth_getLogs' && executed > 0) {
-      const message = `receipts of block 1 are not stored: the first block with receipts is ${executed}`
-      return { error: { code: -32000, message } }
+    if (method === 'eth_getLogs') {
+      if (logs !== undefined) return { error: logs }
+      const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
+      // Genesis has no receipts.
+      const [from, to] = [Math.max(1, Number(fromBlock)), Number(toBlock)]
+      if (from >= executed || Number(fromBlock) > to || to === 0) return { result: [] }
+      return { error: { code: -32000, message: `receipts of block ${from} are not stored` } }
     }
     if (method !== 'eth_getBlockByNumber') return { result: [] }
     const number = Number(params[0])
@@ -82,6 +88,24 @@ describe('common blocks', () => {
       first: 90_000,
       last: 90_000,
     })
+    // Older blocks are stored without receipts.
+    const complete = { height: 100_000, executed: 90_001 }
+    expect(await common(complete, { height: 100_000 })).toEqual({ first: 90_001, last: 100_000 })
+    expect(await common(complete, { height: 100_000, executed: 95_000 })).toEqual({ first: 95_000, last: 100_000 })
+    expect(await common({ height: 1, executed: 2 }, { height: 1 })).toEqual({ first: 1, last: 1 })
+  })
+
+  test('behavior: a node with all receipts is asked for one search', async () => {
+    const nodes = [new FakeNode({ height: 100_000 }), new FakeNode({ height: 100_000 })] as const
+    expect(await commonBlocks(...nodes)).toEqual({ first: 0, last: 100_000 })
+    for (const { requests } of nodes) {
+      expect(requests.filter((request) => request.includes('eth_getLogs'))).toHaveLength(1)
+    }
+  })
+
+  test('behavior: refused searches say nothing about receipts', async () => {
+    const logs = { code: -32601, message: 'method not found' }
+    expect(await common({ height: 1000, logs }, { height: 700 })).toEqual({ first: 0, last: 700 })
   })
 })
 
