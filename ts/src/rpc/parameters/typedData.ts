@@ -32,12 +32,12 @@ export const typedData: Kind<string> = {
   schema,
   read(value) {
     if (typeof value === 'string') {
-      if (isCheckedHere(value)) typedDataIn(value)
+      if (isCheckedHere(allowedBytes(value))) typedDataIn(value)
       return value
     }
     if (typeof value !== 'object' || value === null) return refuse(this, 'Invalid typed data')
     const text = JSON.stringify(value)
-    if (isCheckedHere(text)) checked(value)
+    if (isCheckedHere(allowedBytes(text))) checked(value)
     return text
   },
   readLarge(text) {
@@ -57,9 +57,13 @@ function checked(data: unknown): TypedData {
   return check.Check(data) ? data : refuse(typedData, 'Invalid typed data')
 }
 
-/** Whether the data of a text is checked before its text goes to the thread. Throws RpcError if it is too large. */
-function isCheckedHere(text: string): boolean {
-  const length = Buffer.byteLength(text)
-  if (length > maxBytes) return refuse(typedData, 'Invalid typed data: too large')
-  return length <= maxCheckedBytes
+/** Returns the size of a text in bytes. Throws RpcError if it is too large. */
+function allowedBytes(text: string): number {
+  const bytes = Buffer.byteLength(text)
+  return bytes > maxBytes ? refuse(typedData, 'Invalid typed data: too large') : bytes
+}
+
+/** Whether data of this size is checked before its text goes to the thread. */
+function isCheckedHere(bytes: number): boolean {
+  return bytes <= maxCheckedBytes
 }
