@@ -7,6 +7,7 @@ mod frame_clock;
 pub(crate) mod frame_writer;
 pub(crate) mod handshake;
 pub(crate) mod inbox;
+mod keep_alive;
 pub(crate) mod message_budget;
 pub(crate) mod outbox;
 mod reader;

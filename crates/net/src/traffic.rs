@@ -155,6 +155,14 @@ impl PeerTraffic {
         let last = std::time::Duration::from_millis(self.last_received.load(Relaxed));
         self.started.elapsed().saturating_sub(last)
     }
+
+    /// Does not count a time in which this node did not run as silence.
+    pub(crate) fn excuse(&self, pause: std::time::Duration) {
+        let (pause, now) = (pause.as_millis() as u64, self.started.elapsed().as_millis() as u64);
+        let later = |last: u64| Some(last.saturating_add(pause).min(now).max(last));
+        // Never fails: there is always a later time.
+        let _ = self.last_received.fetch_update(Relaxed, Relaxed, later);
+    }
 }
 
 /// Number of closed connections by reason.
@@ -207,6 +215,16 @@ mod tests {
         }
         assert_eq!(name(codes::RSK, &[]), "other");
         assert_eq!([codes::PEERS, 0x11, codes::RHIZOME + 4, 0xff].map(|code| name(code, &[])), ["other"; 4]);
+    }
+
+    #[test]
+    fn excused_time_is_no_silence() {
+        let traffic = PeerTraffic::default();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        traffic.excuse(std::time::Duration::from_secs(60));
+        // Not in the future: later silence counts.
+        assert!(traffic.last_received.load(Relaxed) <= traffic.started.elapsed().as_millis() as u64);
+        assert!(traffic.last_received.load(Relaxed) >= 20);
     }
 
     #[test]

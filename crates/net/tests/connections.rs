@@ -1,13 +1,17 @@
 //! Connections from the first byte to the last, with faults.
 
 use crate::scripted_peer::{ScriptedPeer, connect, connect_from, entropy, is_closed, status};
-use crate::support::{GENESIS, NETWORK, TestNetwork, key, nowhere, options, start, start_with_capacity, wait};
+use crate::support::{
+    GENESIS, NETWORK, TestNetwork, chain_status, key, nowhere, options, standing, start, start_with_capacity, wait,
+};
 use rhizome_net::{
     BanTarget, CloseReason, Enode, Limits, MessageCount, MessageKind, NetworkError, NetworkOptions, NodeId,
-    PeerDirection, PeerEvent, ScoreEvent, ScoredPeer,
+    PeerDirection, PeerEvent, PeerNetwork, ScoreEvent, ScoredPeer,
 };
 use rhizome_wire::session::{Capability, DisconnectReason, EMPTY_LIST, Initiator, codes};
 use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const ENVELOPE: &[u8] = &[0xc2, 0x81, 0x99];
@@ -151,6 +155,39 @@ fn a_silent_peer_gets_a_ping_and_is_closed() {
     assert_eq!(peer.receive().unwrap().code, codes::PING);
     assert_eq!(peer.end(), Some(DisconnectReason::PingTimeout));
     node.closed("ping_timeout");
+}
+
+#[test]
+fn a_pause_of_this_node_is_no_silence_of_its_peers() {
+    let limits =
+        Limits { ping_after: Duration::from_millis(300), silence: Duration::from_millis(1_500), ..options(1).limits };
+    let is_paused = Arc::new(AtomicBool::new(false));
+    let status = {
+        let is_paused = Arc::clone(&is_paused);
+        // Occupies a thread of the network.
+        Arc::new(move || {
+            if is_paused.load(Ordering::SeqCst) {
+                std::thread::sleep(Duration::from_secs(3));
+            }
+            chain_status()
+        })
+    };
+    let (sender, _events) = tokio::sync::mpsc::channel(1_024);
+    let network = PeerNetwork::start(NetworkOptions { limits, ..options(1) }, status, standing(), sender).unwrap();
+    let address = network.listening().unwrap();
+    let join = move |fill| ScriptedPeer::join(connect(address), &key(fill), key(1).id());
+    let mut peers: Vec<_> = (10..18).map(join).collect();
+    is_paused.store(true, Ordering::SeqCst);
+    let blocking: Vec<_> = (30..34).map(|fill| std::thread::spawn(move || join(fill))).collect();
+    std::thread::sleep(Duration::from_millis(400));
+    is_paused.store(false, Ordering::SeqCst);
+    peers.iter_mut().for_each(|peer| peer.send(codes::PONG, &EMPTY_LIST));
+    blocking.into_iter().for_each(|thread| drop(thread.join().unwrap()));
+    assert_eq!(network.closed().get("ping_timeout"), None);
+    for peer in &mut peers {
+        peer.send(codes::PING, &EMPTY_LIST);
+        while peer.receive().unwrap().code != codes::PONG {}
+    }
 }
 
 #[test]
@@ -386,8 +423,7 @@ fn a_port_in_use_is_an_error() {
     let first = start(options(1));
     let (sender, _events) = tokio::sync::mpsc::channel(1);
     let second = NetworkOptions { port: Some(first.address().port()), ..options(2) };
-    let status = std::sync::Arc::new(crate::support::chain_status);
-    let error = rhizome_net::PeerNetwork::start(second, status, crate::support::standing(), sender).err().unwrap();
+    let error = PeerNetwork::start(second, Arc::new(chain_status), standing(), sender).err().unwrap();
     assert!(matches!(error, NetworkError::Listen { address, .. } if address == first.address()));
 }
 

@@ -4,6 +4,7 @@ use super::byte_source::ByteSource;
 use super::events::{MessageKind, PeerEvent, PeerMessage};
 use super::frame_writer::FrameWriter;
 use super::handshake::{initiate, limited, respond};
+use super::keep_alive::keep_alive;
 use super::reader::FrameReader;
 use super::{Peer, PeerDirection};
 use crate::admission::PendingSlot;
@@ -140,7 +141,7 @@ async fn converse(shared: &Arc<NetworkState>, established: Established) -> Close
     let reason = tokio::select! {
         reason = read(shared, &peer, &mut reader) => reason,
         reason = write(shared, &peer, &mut writer) => reason,
-        reason = keep_alive(shared, &peer) => reason,
+        reason = keep_alive(&shared.options.limits, &peer) => reason,
         reason = peer.closed() => reason,
     };
     peer.outbox.close();
@@ -263,26 +264,4 @@ fn put(peer: &Peer, writer: &mut FrameWriter, code: u8, payload: &[u8]) -> Resul
 
 async fn flush(writer: &mut FrameWriter, deadline: tokio::time::Instant) -> Result<(), CloseReason> {
     Ok(tokio::time::timeout_at(deadline, writer.flush()).await.map_err(|_elapsed| CloseReason::NotReading)??)
-}
-
-/// Sends a Ping to a silent peer, and ends if it stays silent.
-async fn keep_alive(shared: &NetworkState, peer: &Peer) -> CloseReason {
-    let limits = &shared.options.limits;
-    let mut has_asked = false;
-    loop {
-        let silence = peer.traffic.silence();
-        let (bytes, messages) = peer.inbox.waiting();
-        // A socket that this node does not read is silent, too.
-        let is_paused = bytes > limits.inbox_bytes || messages >= limits.inbox_messages;
-        if silence >= limits.silence && !is_paused {
-            return CloseReason::PingTimeout;
-        }
-        let next = if silence < limits.ping_after { limits.ping_after } else { limits.silence };
-        if silence >= limits.ping_after && !has_asked {
-            // A full queue is a sign of life that fails elsewhere.
-            let _ = peer.try_send(codes::PING, EMPTY_LIST.to_vec());
-        }
-        has_asked = silence >= limits.ping_after;
-        tokio::time::sleep(next.saturating_sub(silence).max(Duration::from_millis(50))).await;
-    }
 }

@@ -1,5 +1,6 @@
 //! Time limits of a frame that has begun (docs/spec/p2p-additions.md, F).
 
+use super::keep_alive::OWN_PAUSE;
 use crate::options::Limits;
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,14 @@ pub(super) struct FrameClock {
 impl FrameClock {
     pub(super) fn start(now: Instant) -> FrameClock {
         FrameClock { started: now, window: now, window_bytes: 0 }
+    }
+
+    /// Excludes the time since a check was due if this node did not run meanwhile: the bytes of the peer may wait in the socket.
+    pub(super) fn excuse(&mut self, due: Instant, now: Instant) {
+        let late = now.saturating_duration_since(due);
+        if late >= OWN_PAUSE {
+            self.resume(late, now);
+        }
     }
 
     /// Excludes a time in which this node did not read.
@@ -65,5 +74,18 @@ mod tests {
         }
         fast.add(200_000);
         assert!(!fast.is_fast(&limits, after(60)));
+    }
+
+    #[test]
+    fn a_pause_of_this_node_ends_no_frame() {
+        let (limits, start) = (Limits::default(), Instant::now());
+        let after = |seconds| start + Duration::from_secs(seconds);
+        let mut clock = FrameClock::start(start);
+        // Suspended until long after the time of a frame.
+        clock.excuse(clock.deadline(&limits), after(300));
+        assert!(clock.is_fast(&limits, after(300)));
+        // Then the limits hold again.
+        clock.excuse(clock.deadline(&limits), after(310));
+        assert!(!clock.is_fast(&limits, after(310)));
     }
 }

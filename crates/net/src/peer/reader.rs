@@ -65,8 +65,10 @@ impl FrameReader {
             }
             let read = if self.decoder.is_inside_frame() {
                 let clock = self.clock.get_or_insert_with(|| FrameClock::start(Instant::now()));
-                let read = tokio::time::timeout_at(clock.deadline(limits).into(), self.source.fill()).await;
+                let deadline = clock.deadline(limits);
+                let read = tokio::time::timeout_at(deadline.into(), self.source.fill()).await;
                 let bytes = read.unwrap_or(Ok(0))?;
+                clock.excuse(deadline, Instant::now());
                 clock.add(bytes);
                 if !clock.is_fast(limits, Instant::now()) {
                     return Err(CloseReason::Slow);
