@@ -44,7 +44,8 @@ test('behavior: progress is logged while syncing, then the end, and each failure
 test('behavior: a node that searches for peers says every minute that there are none', () => {
   const lines: unknown[][] = []
   const logger = { warn: (...line: unknown[]) => lines.push(line) } as never
-  const alone: PeerFigures = { sync: idle, network: { peers: { in: 0, out: 0 }, knownNodes: 3, closed: { lost: 7 } } }
+  const network = { peers: { in: 0, out: 0 }, stalledSeconds: null, knownNodes: 3, closed: { lost: 7 } }
+  const alone: PeerFigures = { sync: idle, network }
   let now: PeerFigures | undefined = alone
   const ends = [logSync(() => now, true, logger), logSync(() => alone, false, logger)]
   const afterMinute = (figures: PeerFigures | undefined) => {
@@ -62,6 +63,31 @@ test('behavior: a node that searches for peers says every minute that there are 
   expect(afterMinute(alone)).toEqual([said])
   for (const end of ends) end()
   expect(afterMinute(alone)).toEqual([])
+})
+
+test('behavior: a head that does not move is a warning every ten minutes, and its end is logged', () => {
+  const lines: unknown[][] = []
+  const peers = { in: 1, out: 2 }
+  let seconds: number | null = null
+  const network = () => ({ peers, stalledSeconds: seconds, knownNodes: 3, closed: {} })
+  const log = (...line: unknown[]) => lines.push(line)
+  const end = logSync(() => ({ sync: idle, network: network() }), true, { info: log, warn: log } as never)
+  const after10s = (now: number | null) => {
+    seconds = now
+    lines.length = 0
+    vi.advanceTimersByTime(10_000)
+    return lines.splice(0)
+  }
+  const warning = (seconds: number) => [{ head: 100, seconds, peers }, 'the head does not move; dialling further nodes']
+  expect(after10s(null)).toEqual([])
+  expect(after10s(604)).toEqual([warning(604)])
+  expect(after10s(614)).toEqual([])
+  expect(after10s(1199)).toEqual([])
+  expect(after10s(1209)).toEqual([warning(1209)])
+  expect(after10s(null)).toEqual([[{ head: 100 }, 'the head moves again']])
+  expect(after10s(null)).toEqual([])
+  expect(after10s(600)).toEqual([warning(600)])
+  end()
 })
 
 test('behavior: older blocks are logged every minute until all are stored', () => {

@@ -5,18 +5,21 @@ import { syncProgress } from './observe/syncProgress.ts'
 const everyMs = 10_000
 /** Interval of the message that there are no peers. */
 const aloneMs = 60_000
+/** Interval of the messages about a head that does not move. */
+const stalledSeconds = 600
 /** Interval of the messages about older blocks. */
 const olderMs = 60_000
 
 /** Figures of a node with a network; undefined while the chain is not open. */
 export interface PeerFigures {
   readonly sync: SyncFigures | null
-  readonly network: Pick<NetworkFigures, 'peers' | 'knownNodes' | 'closed'> | null
+  readonly network: Pick<NetworkFigures, 'peers' | 'stalledSeconds' | 'knownNodes' | 'closed'> | null
 }
 
 /**
- * Logs the progress of a running synchronization every ten seconds, its end, a failure of this node that stops it, every minute how
- * far older blocks are stored, and, if the node searches for peers, that there are none. Returns a function that ends it.
+ * Logs the progress of a running synchronization every ten seconds, its end, a failure of this node that stops it, every ten minutes
+ * that the head does not move, every minute how far older blocks are stored, and, if the node searches for peers, that there are none.
+ * Returns a function that ends it.
  */
 export function logSync(
   figures: () => PeerFigures | undefined,
@@ -25,9 +28,17 @@ export function logSync(
 ): () => void {
   let wasSyncing = false
   let failure: string | null = null
+  let warnings = 0
   const timer = setInterval(() => {
-    const now = figures()?.sync ?? undefined
+    const { sync, network } = figures() ?? {}
+    const now = sync ?? undefined
     if (now === undefined) return
+    const seconds = network?.stalledSeconds ?? 0
+    const due = Math.floor(seconds / stalledSeconds)
+    if (due > warnings)
+      logger.warn({ head: now.head, seconds, peers: network?.peers }, 'the head does not move; dialling further nodes')
+    else if (due === 0 && warnings > 0) logger.info({ head: now.head }, 'the head moves again')
+    warnings = due
     if (now.failure !== null && now.failure !== failure)
       logger.error({ failure: now.failure }, 'the synchronization has stopped; trying again')
     failure = now.failure

@@ -64,6 +64,7 @@ describe('/health', () => {
       ready: true,
       head: { number: Number(head.number), hash: head.hash, ageSeconds: expect.any(Number) },
       lagBlocks: 0,
+      stalledSeconds: null,
       store: null,
       reasons: [],
     })

@@ -61,6 +61,7 @@ impl NetworkConfig {
             serves_snap: self.serves_snap,
             downloads_state: self.downloads_state,
             exempts_local: chain.spec().is_development(),
+            expects_blocks: !chain.spec().is_development(),
             ..NetworkOptions::new(self.key()?, chain.spec().network_id.into(), genesis)
         };
         PeerNetwork::join(options, chain, Arc::clone(node.standing())).map_err(RpcError::internal)

@@ -14,6 +14,11 @@ pub(crate) fn write(json: &mut JsonWriter, node: &Node) {
     count(json, "in", figures.inbound as u64);
     count(json, "out", figures.outbound as u64);
     json.end_object();
+    json.key("stalledSeconds");
+    match figures.stalled {
+        Some(stalled) => json.number(stalled.as_secs().cast_signed()),
+        None => json.null(),
+    }
     count(json, "knownNodes", figures.known_nodes as u64);
     count(json, "banned", figures.banned as u64);
     json.key("messages").begin_object();

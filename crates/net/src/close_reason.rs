@@ -66,6 +66,9 @@ pub enum CloseReason {
     /// Address or node id is banned or punished.
     #[error("banned")]
     Banned,
+    /// A node of another network of addresses takes the slot.
+    #[error("replaced by another node")]
+    Rotated,
     /// The operator removed the peer.
     #[error("removed by the operator")]
     Removed,
@@ -98,7 +101,7 @@ impl CloseReason {
             CloseReason::OtherGenesis => Some(DisconnectReason::UnexpectedGenesis),
             CloseReason::NotReading | CloseReason::Useless => Some(DisconnectReason::UselessPeer),
             CloseReason::PingTimeout => Some(DisconnectReason::PingTimeout),
-            CloseReason::TooManyPeers => Some(DisconnectReason::TooManyPeers),
+            CloseReason::TooManyPeers | CloseReason::Rotated => Some(DisconnectReason::TooManyPeers),
             CloseReason::Duplicate => Some(DisconnectReason::DuplicatePeer),
             CloseReason::Removed => Some(DisconnectReason::Requested),
             CloseReason::Stopping => Some(DisconnectReason::Quitting),
@@ -139,6 +142,7 @@ impl CloseReason {
             CloseReason::TooManyConnections => "too_many_connections",
             CloseReason::Duplicate => "duplicate",
             CloseReason::Banned => "banned",
+            CloseReason::Rotated => "rotated",
             CloseReason::Removed => "removed",
             CloseReason::Punished => "punished",
             CloseReason::Useless => "useless",

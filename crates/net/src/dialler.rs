@@ -16,6 +16,8 @@ use tokio::sync::Notify;
 
 /// Interval between two looks at the schedule.
 const TICK: Duration = Duration::from_millis(250);
+/// Interval between two looks at the connection to a successor.
+const SUCCESSOR_TICK: Duration = Duration::from_millis(50);
 /// Length of a connection after which the pause starts from its minimum again.
 const LONG_CONNECTION: Duration = Duration::from_secs(30);
 
@@ -103,25 +105,45 @@ fn dial_known(shared: &Arc<NetworkState>) {
     let mut nodes: Vec<ListedNode> = shared.nodes.lock().iter().copied().collect();
     if nodes.len() > ANCHORS {
         let others = &mut nodes[ANCHORS..];
-        let start = usize::from(random_byte()) * others.len() / 256;
-        others.rotate_left(start);
+        others.rotate_left(random_start(others.len()));
     }
     let under_way = || shared.dials.under_way().saturating_sub(shared.registry.dialled());
     for node in nodes {
         if under_way() >= MAX_ATTEMPTS {
             break;
         }
-        let ListedNode { id, address } = node;
-        let is_refused = id == shared.options.key.id()
-            || shared.registry.get(&id).is_some()
-            || shared.is_static(&id)
-            || shared.standing.refuses_node(&id)
-            || shared.standing.refuses_address(address.ip())
-            || !shared.registry.has_outbound_slot(address.ip());
-        if !is_refused && shared.dials.begin(id, Instant::now(), &shared.options.limits) {
+        let has_slot = is_candidate(shared, &node) && shared.registry.has_outbound_slot(node.address.ip());
+        if has_slot && shared.dials.begin(node.id, Instant::now(), &shared.options.limits) {
             tokio::spawn(attempt(Arc::clone(shared), node.enode()));
         }
     }
+}
+
+/// Whether a known node may be dialled, apart from the slots.
+pub(crate) fn is_candidate(shared: &NetworkState, node: &ListedNode) -> bool {
+    let is_refused = node.id == shared.options.key.id()
+        || shared.registry.get(&node.id).is_some()
+        || shared.is_static(&node.id)
+        || shared.standing.refuses_node(&node.id)
+        || shared.standing.refuses_address(node.address.ip());
+    !is_refused
+}
+
+/// Dials a node that another outbound peer makes room for afterwards. Returns whether it has become a peer; `false` at once
+/// within the pause after an earlier attempt.
+pub(crate) async fn dial_successor(shared: &Arc<NetworkState>, node: ListedNode) -> bool {
+    if !shared.dials.begin(node.id, Instant::now(), &shared.options.limits) {
+        return false;
+    }
+    shared.registry.set_successor(Some(node.id));
+    let attempt = tokio::spawn(attempt(Arc::clone(shared), node.enode()));
+    let is_peer = || shared.registry.outbound().iter().any(|peer| peer.id == node.id);
+    // Each step of a connection has a time limit.
+    while !attempt.is_finished() && !is_peer() {
+        tokio::time::sleep(SUCCESSOR_TICK).await;
+    }
+    shared.registry.set_successor(None);
+    is_peer()
 }
 
 async fn attempt(shared: Arc<NetworkState>, enode: Enode) {
@@ -141,6 +163,11 @@ async fn connect(shared: &Arc<NetworkState>, enode: &Enode) -> Result<(), CloseR
     let address = socket.peer_addr()?;
     connection::run(shared, socket, address, ConnectionOrigin::Dialled(enode.id)).await;
     Ok(())
+}
+
+/// Returns a position in a list that other nodes cannot foresee; 0 in an empty one.
+pub(crate) fn random_start(length: usize) -> usize {
+    usize::from(random_byte()) * length / 256
 }
 
 fn random_byte() -> u8 {

@@ -4,6 +4,7 @@ use crate::network_state::NetworkState;
 use crate::peer::PeerDirection;
 use crate::traffic::MessageCount;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// The network at one moment. Counters start with the node.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +13,8 @@ pub struct NetworkFigures {
     pub inbound: usize,
     /// Peers that this node dialled.
     pub outbound: usize,
+    /// Time for which the head of a public network has not moved while peers are connected; `None` while that is normal.
+    pub stalled: Option<Duration>,
     /// Nodes that may be dialled, from discovery and from the last run.
     pub known_nodes: usize,
     /// Bans of the operator in force.
@@ -51,6 +54,7 @@ impl NetworkFigures {
         let mut figures = NetworkFigures {
             inbound: 0,
             outbound: 0,
+            stalled: *network.stalled.lock(),
             known_nodes: network.nodes.lock().iter().count(),
             banned: network.standing.bans().len(),
             received: network.traffic.received.load(),

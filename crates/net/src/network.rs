@@ -12,7 +12,7 @@ use crate::peer::{Peer, PeerDirection};
 use crate::requests::{RequestTools, WorkThreads};
 use crate::standing::{PeerStanding, ScoreEvent};
 use crate::sync::{self, SyncProgress, SyncStatus};
-use crate::{dialler, discovery, dispatch, listener, older_blocks, relay, server, snap};
+use crate::{dialler, discovery, dispatch, head_watch, listener, older_blocks, relay, rotation, server, snap};
 use parking_lot::Mutex;
 use rhizome_chain::{Chain, StateProgress};
 use rhizome_wire::session::{Enode, HostPort, NodeId};
@@ -76,6 +76,8 @@ impl PeerNetwork {
             runtime.spawn(discovery::task::discover(Arc::clone(&shared), socket, address));
         }
         runtime.spawn(dialler::dial(Arc::clone(&shared)));
+        runtime.spawn(rotation::rotate(Arc::clone(&shared)));
+        runtime.spawn(head_watch::watch(Arc::clone(&shared)));
         runtime.spawn(close_banned(Arc::clone(&shared)));
         Ok(PeerNetwork { shared, runtime: Mutex::new(Some(runtime)), synchronized: None })
     }

@@ -18,6 +18,7 @@ use rhizome_wire::session::{Capability, Enode, Hello, NodeId};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use tokio::sync::mpsc;
 
 /// State that the tasks of the network share.
@@ -33,6 +34,8 @@ pub(crate) struct NetworkState {
     pub(crate) nodes: Mutex<NodeList>,
     pub(crate) events: mpsc::Sender<PeerEvent>,
     pub(crate) status: StatusSource,
+    /// Time for which the head has not moved while peers are connected, once that is suspicious.
+    pub(crate) stalled: Mutex<Option<Duration>>,
     /// Chain whose blocks and states are served, if there is one.
     pub(crate) served: OnceLock<Arc<Chain>>,
     /// The chain gets a state from peers before blocks are executed.
@@ -62,6 +65,7 @@ impl NetworkState {
             static_peers: RwLock::new(options.static_peers.clone()),
             events,
             status,
+            stalled: Mutex::new(None),
             served: OnceLock::new(),
             awaits_state: AtomicBool::new(false),
             accepted: AcceptedBlocks::default(),

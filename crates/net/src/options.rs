@@ -39,6 +39,8 @@ pub struct NetworkOptions {
     pub downloads_state: bool,
     /// Whether loopback and private addresses are exempt from limits for addresses. For development networks.
     pub exempts_local: bool,
+    /// Whether blocks come all the time, so that a head that does not move is suspicious. For public networks.
+    pub expects_blocks: bool,
     /// Limits. The defaults are those of docs/spec/p2p-additions.md, F.
     pub limits: Limits,
 }
@@ -62,6 +64,7 @@ impl NetworkOptions {
             serves_snap: false,
             downloads_state: false,
             exempts_local: false,
+            expects_blocks: false,
             limits: Limits::default(),
         }
     }
@@ -135,6 +138,10 @@ pub struct Limits {
     pub redial_min: Duration,
     /// Last interval between two attempts to dial a static peer.
     pub redial_max: Duration,
+    /// Interval in which an outbound peer is replaced by a node of another network of addresses.
+    pub rotation_time: Duration,
+    /// Time after which a head that does not move while peers are connected counts as stalled.
+    pub stall_time: Duration,
 }
 
 impl Default for Limits {
@@ -162,6 +169,8 @@ impl Default for Limits {
             accept_burst: 10.0,
             redial_min: Duration::from_secs(1),
             redial_max: Duration::from_secs(60),
+            rotation_time: Duration::from_secs(30 * 60),
+            stall_time: Duration::from_secs(10 * 60),
         }
     }
 }

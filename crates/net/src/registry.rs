@@ -25,6 +25,10 @@ pub(crate) struct Registry {
 #[derive(Default)]
 struct ConnectedPeers {
     peers: HashMap<NodeId, Arc<Peer>>,
+    /// Outbound slots beyond the usual ones.
+    extra_outbound: usize,
+    /// Node that may be dialled without a free slot, because another outbound peer makes room for it.
+    successor: Option<NodeId>,
     is_stopping: bool,
 }
 
@@ -44,7 +48,10 @@ impl Registry {
             Some(existing) if self.replaces(existing, peer) => existing.close(CloseReason::Duplicate),
             Some(_) => return Err(CloseReason::Duplicate),
             None if peer.is_static => {}
-            None => self.check_slots(&state, peer.direction, peer.address.ip())?,
+            None => {
+                let is_successor = peer.direction == PeerDirection::Outbound && state.successor == Some(peer.id);
+                self.check_slots(&state, peer.direction, peer.address.ip(), is_successor)?;
+            }
         }
         state.peers.insert(peer.id, Arc::clone(peer));
         Ok(())
@@ -62,7 +69,17 @@ impl Registry {
 
     /// Whether a node at an address may be dialled.
     pub(crate) fn has_outbound_slot(&self, address: IpAddr) -> bool {
-        self.check_slots(&self.state.lock(), PeerDirection::Outbound, address).is_ok()
+        self.check_slots(&self.state.lock(), PeerDirection::Outbound, address, false).is_ok()
+    }
+
+    /// Names the node that may be dialled without a free slot.
+    pub(crate) fn set_successor(&self, id: Option<NodeId>) {
+        self.state.lock().successor = id;
+    }
+
+    /// Sets the number of outbound slots beyond the usual ones. Peers that have one keep it. Returns whether the number changes.
+    pub(crate) fn set_extra_outbound(&self, count: usize) -> bool {
+        std::mem::replace(&mut self.state.lock().extra_outbound, count) != count
     }
 
     fn check_slots(
@@ -70,13 +87,14 @@ impl Registry {
         state: &ConnectedPeers,
         direction: PeerDirection,
         address: IpAddr,
+        is_successor: bool,
     ) -> Result<(), CloseReason> {
         let (maximum, group_maximum) = match direction {
             PeerDirection::Inbound => (self.slots.inbound, self.slots.inbound_group),
-            PeerDirection::Outbound => (self.slots.outbound, self.slots.outbound_group),
+            PeerDirection::Outbound => (self.slots.outbound + state.extra_outbound, self.slots.outbound_group),
         };
         let others = || state.peers.values().filter(|other| !other.is_static && other.direction == direction);
-        if others().count() >= maximum {
+        if !is_successor && others().count() >= maximum {
             return Err(CloseReason::TooManyPeers);
         }
         let group = AddressGroup::large(address);
@@ -103,6 +121,14 @@ impl Registry {
     /// Returns all peers, those without a Status included.
     pub(crate) fn all(&self) -> Vec<Arc<Peer>> {
         self.state.lock().peers.values().map(Arc::clone).collect()
+    }
+
+    /// Returns the peers that this node dialled and that the operator did not name, the longest connection first.
+    pub(crate) fn outbound(&self) -> Vec<Arc<Peer>> {
+        let mut peers = self.all();
+        peers.retain(|peer| peer.is_active() && !peer.is_static && peer.direction == PeerDirection::Outbound);
+        peers.sort_by_key(|peer| peer.connected);
+        peers
     }
 
     /// Number of peers that this node dialled.

@@ -18,6 +18,7 @@ describe('judgeHealth', () => {
       ready: true,
       head: { number: 90, hash: '0xab', ageSeconds: 500 },
       lagBlocks: 10,
+      stalledSeconds: null,
       store: null,
       reasons: [],
     })
@@ -52,9 +53,23 @@ describe('judgeHealth', () => {
       'the head is 500 s old; at most 499 s are allowed',
     ])
     expect(judgeHealth(figures, limits, 1_499_000, false).ready).toBe(true)
-    const network = (inbound: number) => ({ ...figures, network: { peers: { in: inbound, out: 0 } } })
+    const network = (inbound: number) => ({
+      ...figures,
+      network: { peers: { in: inbound, out: 0 }, stalledSeconds: null },
+    })
     expect(judgeHealth(network(0), limits, 1_500_000, false).reasons[0]).toBe('there are no peers')
     expect(judgeHealth(network(1), limits, 1_500_000, false).reasons).toHaveLength(1)
+  })
+
+  test('behavior: a stalled head is a reason where its age is one, and always shown', () => {
+    const stalled = { ...figures, network: { peers: { in: 0, out: 3 }, stalledSeconds: 610 } }
+    const old = judgeHealth(stalled, { ...unlimited, maxHeadAgeSeconds: 499 }, 1_500_000, false)
+    expect(old).toMatchObject({ ready: false, stalledSeconds: 610 })
+    expect(old.reasons).toEqual([
+      'the head has not moved for 610 s although peers are connected',
+      'the head is 500 s old; at most 499 s are allowed',
+    ])
+    expect(judgeHealth(stalled, unlimited, 1_500_000, false)).toMatchObject({ ready: true, stalledSeconds: 610 })
   })
 
   test('behavior: a block of the near future is not of negative age', () => {

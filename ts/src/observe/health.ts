@@ -4,7 +4,7 @@ import type { NetworkFigures, NodeFigures, SyncFigures } from './nodeFigures.ts'
 export type HealthFigures = Pick<NodeFigures, 'number' | 'hash' | 'timestamp' | 'highestBlock'> & {
   readonly store: Pick<NodeFigures['store'], 'isWriteStopped' | 'writeFault'>
   readonly sync: Pick<SyncFigures, 'bestHeader' | 'failure'> | null
-  readonly network: Pick<NetworkFigures, 'peers'> | null
+  readonly network: Pick<NetworkFigures, 'peers' | 'stalledSeconds'> | null
 }
 
 /** Limits beyond which a node is not ready. 0: not checked. */
@@ -31,6 +31,8 @@ export interface Health {
   readonly ready: boolean
   readonly head: { readonly number: number; readonly hash: string; readonly ageSeconds: number } | null
   readonly lagBlocks: number | null
+  /** Seconds for which the head of a public network has not moved while peers are connected; null below 600. */
+  readonly stalledSeconds: number | null
   /** The shared store; null if there is none. `since` is in ISO 8601. */
   readonly store: {
     readonly status: 'up' | 'away'
@@ -54,16 +56,19 @@ export function judgeHealth(
   if (isEnding) reasons.push('the node is shutting down')
   if (figures === undefined) {
     reasons.push('the chain is not open')
-    return health(reasons, null, null, sharedStore)
+    return health(reasons, null, null, null, sharedStore)
   }
   const { number, hash, timestamp, highestBlock, store, sync, network } = figures
   // The time of a block may be slightly ahead of the clock.
   const ageSeconds = Math.max(0, Math.floor(nowMs / 1000) - timestamp)
   const lagBlocks = Math.max(0, highestBlock - number, (sync?.bestHeader ?? 0) - number)
+  const stalledSeconds = network?.stalledSeconds ?? null
   const { maxHeadAgeSeconds, maxLagBlocks, needsPeers } = limits
   if (maxHeadAgeSeconds > 0 && ageSeconds > maxHeadAgeSeconds) {
     if (network === null && needsPeers) reasons.push(withoutPeers)
     if (network !== null && network.peers.in + network.peers.out === 0) reasons.push('there are no peers')
+    if (stalledSeconds !== null)
+      reasons.push(`the head has not moved for ${stalledSeconds} s although peers are connected`)
     reasons.push(`the head is ${ageSeconds} s old; at most ${maxHeadAgeSeconds} s are allowed`)
   }
   if (maxLagBlocks > 0 && lagBlocks > maxLagBlocks) {
@@ -75,7 +80,7 @@ export function judgeHealth(
   if (sharedStore?.isUp === false && sharedStore.whenAway === 'closed') {
     reasons.push(`the shared store is away (${sharedStore.reason})`)
   }
-  return health(reasons, { number, hash, ageSeconds }, lagBlocks, sharedStore)
+  return health(reasons, { number, hash, ageSeconds }, lagBlocks, stalledSeconds, sharedStore)
 }
 
 const withoutPeers =
@@ -85,10 +90,11 @@ function health(
   reasons: readonly string[],
   head: Health['head'],
   lagBlocks: number | null,
+  stalledSeconds: number | null,
   sharedStore: StoreHealth | undefined,
 ): Health {
   const store = sharedStore === undefined ? null : shown(sharedStore)
-  return { live: true, ready: reasons.length === 0, head, lagBlocks, store, reasons }
+  return { live: true, ready: reasons.length === 0, head, lagBlocks, stalledSeconds, store, reasons }
 }
 
 function shown({ isUp, since, whenAway, reason }: StoreHealth): Health['store'] {

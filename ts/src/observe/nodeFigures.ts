@@ -84,6 +84,8 @@ export type Direction = 'in' | 'out'
 /** The connections to other nodes. Counters start with the node. */
 export interface NetworkFigures {
   readonly peers: Readonly<Record<Direction, number>>
+  /** Seconds for which the head of a public network has not moved while peers are connected; null below 600. */
+  readonly stalledSeconds: number | null
   /** Nodes that may be dialled. */
   readonly knownNodes: number
   /** Bans of the operator in force. */

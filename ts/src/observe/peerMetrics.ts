@@ -11,6 +11,7 @@ export function peerMetrics(registry: Registry): (figures: NetworkFigures | null
   const counter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name: `rhizome_p2p_${name}_total`, help, labelNames, registers })
   const peers = gauge('peers', 'Peers, "in" for those that dialled this node.', ['direction'])
+  const stalled = gauge('head_stalled', 'Whether the head has not moved for ten minutes while peers are connected.')
   const known = gauge('known_nodes', 'Nodes that may be dialled.')
   const banned = gauge('banned', 'Bans of the operator in force.')
   const messages = counter('messages', 'Messages of peers, by type.', ['type', 'direction'])
@@ -23,6 +24,7 @@ export function peerMetrics(registry: Registry): (figures: NetworkFigures | null
   const closed = counter('closed', 'Closed connections, and failed attempts to dial, by reason.', ['reason'])
   return (figures) => {
     for (const one of [messages, bytes, bans, closed]) one.reset()
+    stalled.set(Number((figures?.stalledSeconds ?? null) !== null))
     known.set(figures?.knownNodes ?? 0)
     banned.set(figures?.banned ?? 0)
     for (const direction of directions) {

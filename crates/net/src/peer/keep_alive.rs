@@ -31,11 +31,11 @@ pub(super) async fn keep_alive(limits: &Limits, peer: &Peer) -> CloseReason {
             let _ = peer.try_send(codes::PING, EMPTY_LIST.to_vec());
         }
         has_asked = silence >= limits.ping_after;
-        let due = Instant::now() + next.saturating_sub(silence).clamp(SHORTEST_LOOK, LONGEST_LOOK);
-        tokio::time::sleep_until(due.into()).await;
-        let late = due.elapsed();
-        if late >= OWN_PAUSE {
-            peer.traffic.excuse(late);
+        let (looked, time) = (Instant::now(), next.saturating_sub(silence).clamp(SHORTEST_LOOK, LONGEST_LOOK));
+        tokio::time::sleep(time).await;
+        let passed = looked.elapsed();
+        if passed >= time + OWN_PAUSE {
+            peer.traffic.excuse(passed);
         }
     }
 }
