@@ -118,6 +118,7 @@ describe('/metrics', () => {
     expect(inbound.get('rhizome_p2p_peers{direction="in"}')).toBe(1)
     expect(inbound.get('rhizome_p2p_peers{direction="out"}')).toBe(0)
     expect(outbound.get('rhizome_p2p_peers{direction="out"}')).toBe(1)
+    expect(inbound.get('rhizome_p2p_head_stalled')).toBe(0)
     for (const type of ['hello', 'eth_status', 'status']) {
       const sent = outbound.get(`rhizome_p2p_bytes_total{type="${type}",direction="out"}`)
       expect([type, sent]).toEqual([type, inbound.get(`rhizome_p2p_bytes_total{type="${type}",direction="in"}`)])

@@ -20,7 +20,7 @@ struct WatchedHead {
 }
 
 impl WatchedHead {
-    /// Notes a look. `expects_block`: whether there was a peer that could have brought a block. Returns the time for which the
+    /// Notes the head. `expects_block`: whether there was a peer that could have brought a block. Returns the time for which the
     /// head has not moved. Counts looks, so that a time in which this node does not run is left out.
     fn look(&mut self, hash: B256, expects_block: bool, tick: Duration) -> Duration {
         let has_moved = std::mem::replace(&mut self.hash, hash) != hash;

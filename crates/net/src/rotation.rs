@@ -9,7 +9,7 @@ use crate::node_list::{ANCHORS, ListedNode};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Nodes dialled for one rotation: most known nodes may be gone.
+/// Nodes dialled for one rotation: most known nodes may be offline.
 const MAX_CANDIDATES: usize = 16;
 
 /// A planned replacement.

@@ -1,4 +1,4 @@
-//! Pings of silent peers, and the end of those that stay silent.
+//! Pings of silent peers, and the end of connections whose peer stays silent.
 
 use super::Peer;
 use crate::close_reason::CloseReason;
