@@ -50,13 +50,12 @@ export function positional<const R extends readonly Kind<unknown>[], const O ext
     }),
     hasArity: (count, presumes) => count >= (presumes ? presumable : required.length) && count <= kinds.length,
     read(sent, presumes, source, objectFault) {
-      const read = (checkObject?: ObjectFault) =>
-        readValues(parameters, sent, presumes, source, checkObject) as [...Required<R>, ...Optional<O>]
       try {
-        return read()
+        return readValues(parameters, sent, presumes, source) as [...Required<R>, ...Optional<O>]
       } catch (error) {
         // The core reads objects later. A fault of an object may take precedence.
-        if (objectFault !== undefined && kinds.some((kind) => kind.crossesAsText)) read(objectFault)
+        if (objectFault !== undefined && kinds.some((kind) => kind.crossesAsText))
+          readValues(parameters, sent, presumes, source, objectFault)
         throw error
       }
     },
@@ -96,18 +95,19 @@ function readValues(
   sent: readonly unknown[],
   presumes: boolean,
   source: TextSource | undefined,
-  checkObject: ObjectFault | undefined,
+  checkObject?: ObjectFault,
 ): unknown[] {
-  const values: unknown[] = []
+  // An empty array would get room for 16 values with the first one.
+  const values = new Array<unknown>(parameters.length)
   let faults: Faults | undefined
   for (let index = 0; index < parameters.length; index++) {
     const parameter = parameters[index] as Parameter
     const value = sent[index]
-    if (!parameter.isRequired && (value === undefined || value === null)) values.push(undefined)
-    else if (value === undefined && presumes && parameter.whenAbsent !== undefined) values.push(parameter.whenAbsent)
+    if (!parameter.isRequired && (value === undefined || value === null)) values[index] = undefined
+    else if (value === undefined && presumes && parameter.whenAbsent !== undefined) values[index] = parameter.whenAbsent
     else {
       try {
-        values.push(parameter.read(value, index, source, checkObject))
+        values[index] = parameter.read(value, index, source, checkObject)
       } catch (error) {
         faults ??= {}
         postpone(faults, error, value === null && parameter.kind.looksForNull !== true)
