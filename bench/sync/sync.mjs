@@ -1,6 +1,7 @@
 // Synchronization of the chain `load` from nodes of this project: its time beside an import, its memory, and the waits of
 // callers and of mined blocks meanwhile. Each node is a process on this machine.
-import { execFileSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -23,11 +24,11 @@ export async function run(report, { isQuick = false } = {}) {
     const seconds = Math.min(...Array.from({ length: isQuick ? 1 : 3 }, () => importOnce().seconds))
     report({ name: 'import of load, best', value: seconds * 1000, unit: 'ms' })
     const sources = []
+    let importKib = 0
     try {
       for (let at = 0; at < 2; at++) {
         const data = join(folder, `source${at}`)
-        const flags = ['import', '--chain', spec, '--data-dir', data, blocks]
-        execFileSync(process.execPath, [thisProgram, ...flags], { stdio: 'ignore' })
+        importKib = await importInto(data, spec, blocks)
         sources.push(await SyncNode.start(spec, data))
       }
       for (const count of isQuick ? [1] : [1, 2]) {
@@ -37,6 +38,7 @@ export async function run(report, { isQuick = false } = {}) {
         const share = (seconds * 1000) / ms
         report({ name: `${from}: of the speed of the import`, value: 100 * share, unit: '%', isFailure: share < bar })
         report({ name: `${from}: memory above idle`, value: (busy.peakKib - idle.kib) / 1024, unit: 'MiB' })
+        report({ name: `${from}: memory above an import`, value: (busy.peakKib - importKib) / 1024, unit: 'MiB' })
         report({ name: `${from}: eth_getBalance p99, idle`, value: idle.p99, unit: 'ms' })
         report({ name: `${from}: eth_getBalance p99`, value: busy.p99, unit: 'ms' })
       }
@@ -47,6 +49,17 @@ export async function run(report, { isQuick = false } = {}) {
       await Promise.all(sources.map((source) => source.stop()))
     }
   })
+}
+
+/** Imports a file of blocks. Returns the memory of the process at its highest, in KiB. */
+async function importInto(data, spec, blocks) {
+  const flags = ['import', '--chain', spec, '--data-dir', data, blocks]
+  const child = spawn(process.execPath, [thisProgram, ...flags], { stdio: 'ignore' })
+  const meter = new ProcessMeter(child.pid)
+  const [code] = await once(child, 'close')
+  meter.stop()
+  if (code !== 0) throw new Error(`rhizome import: exit code ${code}`)
+  return meter.peakKib
 }
 
 /** Synchronizes a new node while a caller asks for a balance. */

@@ -17,6 +17,7 @@ use crate::local_chain::RemoteStatus;
 use crate::options::Limits;
 use crate::traffic::PeerTraffic;
 use inbox::Inbox;
+pub(crate) use keep_alive::OWN_PAUSE;
 use message_budget::MessageBudget;
 use outbox::{Outbox, SendError};
 use parking_lot::Mutex;

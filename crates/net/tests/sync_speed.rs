@@ -4,10 +4,10 @@ use crate::reference_peer::{Behaviour, ReferencePeer, ServedChain};
 use crate::relay::transfer;
 use crate::scripted_peer::{ScriptedPeer, connect};
 use crate::support::{key, wait_for};
-use crate::sync::{NOW, SyncingNode, mined, open};
-use rhizome_chain::{Chain, PreparedBlock};
+use crate::sync::{NOW, SyncingNode, config, mined, open};
+use rhizome_chain::{Chain, ChainConfig, PoolOptions, PreparedBlock};
 use rhizome_net::{Enode, NetworkOptions};
-use rhizome_primitives::B256;
+use rhizome_primitives::{B256, ChainSpec};
 use rhizome_wire::rsk::RskMessage;
 use rhizome_wire::session::{Capability, codes};
 use std::net::SocketAddr;
@@ -71,7 +71,8 @@ fn speed_of_whole_blocks() {
 
 /// A chain of blocks with 12 transfers, each to another account.
 fn busy(blocks: u64) -> Arc<Chain> {
-    let chain = open("a", None);
+    let pool = PoolOptions { has_rate_limiter: false, ..PoolOptions::default() };
+    let chain = Chain::open(ChainConfig { pool, ..config("a", ChainSpec::regtest(), None) }).unwrap();
     for block in 0..blocks {
         for nonce in 12 * block..12 * (block + 1) {
             chain.submit(transfer(nonce)).unwrap();

@@ -7,7 +7,7 @@ use rhizome_wire::session::{EMPTY_LIST, codes};
 use std::time::{Duration, Instant};
 
 /// Delay of a timer above which this node did not run: a busy machine or a suspended process.
-pub(super) const OWN_PAUSE: Duration = Duration::from_secs(1);
+pub(crate) const OWN_PAUSE: Duration = Duration::from_secs(1);
 /// Longest time between two looks, so that a pause of this node does not hide between them.
 const LONGEST_LOOK: Duration = Duration::from_secs(1);
 /// Shortest time between two looks.

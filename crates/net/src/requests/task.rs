@@ -2,15 +2,13 @@
 
 use super::work::WorkThreads;
 use crate::network_state::NetworkState;
+use crate::peer::OWN_PAUSE;
 use crate::peer::events::PeerEvent;
 use crate::sync::SyncProgress;
 use rhizome_chain::Chain;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
-
-/// Time between two ticks above which this node did not run: a busy or suspended machine.
-const OWN_PAUSE: Duration = Duration::from_secs(1);
 
 /// Parts of the node that each of these tasks needs.
 pub(crate) struct RequestTools {
