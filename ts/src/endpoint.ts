@@ -26,7 +26,7 @@ import { WebSocketServer } from './ws/server.ts'
 export interface EndpointParts {
   readonly config: Config
   readonly keyring: Keyring
-  readonly context: Omit<Context, 'modules' | 'discover'>
+  readonly context: Omit<Context, 'modules' | 'discover' | 'sendWaitMs'>
   readonly observe: Observer
   readonly health: () => Health
   readonly cancel: (token: number) => void
@@ -52,6 +52,7 @@ export class Endpoint {
     const context: Context = {
       ...parts.context,
       modules: servedModules(config.modules, isForDevelopment, address),
+      sendWaitMs: config.rpc.sendWaitMs,
       // Cached: creating it takes 20 ms.
       discover: () => {
         document ??= Buffer.from(JSON.stringify(openRpcDocument(entries, version, settings.dispatch.presumesBlock)))

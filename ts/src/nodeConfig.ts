@@ -1,5 +1,13 @@
 import { decidedChoices, remascVisibility } from './config/choices.ts'
-import { dataDirOf, hasWallet, historyOf, keyStoreDirOf, miningOf, provenBlocksOf } from './config/network.ts'
+import {
+  dataDirOf,
+  hasWallet,
+  historyOf,
+  keyStoreDirOf,
+  miningOf,
+  provenBlocksOf,
+  tagDepthsOf,
+} from './config/network.ts'
 import type { Config } from './config/schema.ts'
 import { developmentAccounts } from './developmentKeys.ts'
 import { version } from './version.ts'
@@ -50,6 +58,7 @@ export async function nodeConfig(config: Config): Promise<string> {
     traceBytes: config.rpc.maxTraceBytes,
     traceCount: config.rpc.maxTraces,
     clientVersion: clientVersion(choices.clientVersion),
+    tagDepths: choices.depthTags === 'serve' ? tagDepthsOf(config) : null,
     choices,
   })
 }

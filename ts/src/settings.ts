@@ -43,7 +43,12 @@ function settingsAt(config: Config, { cors, hosts, isPublic }: Address) {
   const { maxBodyBytes = largest } = config.http
   const { maxMessageBytes = largest } = config.ws
   return {
-    dispatch: { maxResponseBytes, hasHints, presumesBlock: choices.absentBlock === 'latest' },
+    dispatch: {
+      maxResponseBytes,
+      hasHints,
+      presumesBlock: choices.absentBlock === 'latest',
+      servesDepthTags: choices.depthTags === 'serve',
+    },
     bodies: { maxBatchRequests, hasHints },
     http: { ...config.http, maxBodyBytes, cors, hosts, timeoutMs, hasErrorStatus: choices.errorStatus === '400' },
     ws: { ...config.ws, maxMessageBytes, timeoutMs },

@@ -27,6 +27,7 @@ filterPoll = "read"
 timeOffset = "lasting"
 stateOverride = "serve"
 waiting = "explained"
+depthTags = "serve"
 `
 /** Below the gas limit of a transaction in a block. */
 const estimateCap = '[rpc]\nestimateGasCap = 6000000\n'
@@ -139,6 +140,13 @@ describe.each([
       `0x${(Number(await node.result('eth_blockNumber')) - 1).toString(16)}`,
     ])
     expect(Number(newest.timestamp) - Number(before.timestamp) >= 1000).toBe(isDocument)
+  })
+
+  test('depthTags', async () => {
+    for (const tag of ['safe', 'finalized']) {
+      const { error } = await node.ask('eth_getBlockByNumber', [tag, false])
+      expect(error?.code).toBe(expected(undefined, -32602))
+    }
   })
 
   test('stateOverride', async () => {

@@ -131,6 +131,20 @@ describe('answers have the form that is described', { timeout: 120_000 }, () => 
     await good('eth_call', [call, 'latest'])
     await good('eth_call', [call, 'latest', { [contract]: { stateDiff: { '0x0': '0x1' } } }, { number: '0x9' }])
     await good('eth_estimateGas', [call])
+    await good('eth_fillTransaction', [call])
+    for (const transactionIndex of [undefined, -1, 0, 1]) {
+      const bundle = {
+        transactions: [call, { ...call, data: increase(0) }],
+        blockOverride: { timestamp: '0x77777777' },
+      }
+      const answer = await good<object[][]>('eth_callMany', [
+        [bundle, bundle],
+        { blockNumber: block, transactionIndex },
+      ])
+      expect(answer.map((calls) => calls.map((one) => Object.keys(one)))).toEqual(Array(2).fill([['value'], ['error']]))
+    }
+    await good('eth_getStorageValues', [{ [contract]: ['0x0', '0x1'], [nobody]: ['0x0'] }, 'latest'])
+    for (const nonce of ['0x0', '0x1', '0x99']) await good('eth_getTransactionBySenderAndNonce', [from, nonce])
     const simulated = { traceTransfers: true, blockStateCalls: [{ calls: [call, { ...call, data: increase(0) }] }] }
     await good('eth_simulateV1', [simulated, 'latest'])
     await good('eth_simulateV1', [{ ...simulated, returnFullTransactions: true }, 'latest'])
@@ -164,7 +178,18 @@ describe('answers have the form that is described', { timeout: 120_000 }, () => 
       await good('trace_replayBlockTransactions', [at, traceTypes])
     }
     await good('trace_filter', [{ fromAddress: [from] }])
-    await good('trace_call', [{ from, to: contract, data: increase(0) }, traceTypes])
+    const failing = { from, to: contract, data: increase(0) }
+    await good('trace_call', [failing, traceTypes])
+    const calls = [
+      [failing, traceTypes],
+      [{ ...failing, data: increase(2) }, ['trace']],
+    ]
+    await good('trace_callMany', [calls])
+    const raw = await node.result<string>('eth_getRawTransactionByHash', [creation])
+    await good('trace_rawTransaction', [raw, traceTypes])
+    const encoded = await node.result<string>('debug_getRawBlock', ['latest'])
+    for (const tracer of ['callTracer', undefined]) await good('debug_traceBlock', [encoded, tracer ? { tracer } : {}])
+    for (const most of [0, 1, 100]) await good('debug_storageRangeAt', [block, 0, contract, '0x0', most])
     for (const tracer of [undefined, 'callTracer', 'prestateTracer']) {
       const options = tracer === undefined ? {} : { tracer }
       for (const one of [creation, hash, failed]) await good('debug_traceTransaction', [one, options])
@@ -196,6 +221,8 @@ describe('answers have the form that is described', { timeout: 120_000 }, () => 
     await good('evm_setAutomine', [false])
     for (const data of ['0x', increase(1)])
       await good('eth_sendTransaction', [{ from, to: contract, data, gas: '0x30d40' }])
+    const waiting = await good<{ pending: object }>('txpool_contentFrom', [from])
+    expect(Object.keys(waiting.pending)).toHaveLength(2)
     await good('eth_sendTransaction', [{ from, data: counter.bytecode + word(1), gas: '0x100000' }])
     await good('eth_sendTransaction', [{ from, to: other, nonce: '0xf' }])
     for (const name of ['txpool_content', 'txpool_inspect', 'txpool_status', 'eth_pendingTransactions'])

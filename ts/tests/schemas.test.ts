@@ -47,8 +47,8 @@ const wordsOfTransaction = ['r', 's']
 /** The only schema that adds members to those of a block. */
 const extendsBlock = 'eth_simulateV1'
 
-/** Methods whose answers have a format of Rootstock: traces of the reference node, its listing of the pool. */
-const ownForm = /^(debug_trace|txpool_|trace_)/
+/** Methods whose answers have a format of Rootstock: traces of the reference node, its listing of the pool, upgrades. */
+const ownForm = /^(debug_trace|txpool_|trace_|eth_config)/
 
 function adapted(method: string): Record<string, Schema> {
   const definitions = structuredClone($defs)
@@ -121,6 +121,9 @@ beforeAll(async () => {
     ['eth_getProof', [contract, ['0x0', `0x${'01'.padStart(64, '0')}`], 'latest']],
     ['eth_getProof', [`0x${'9a'.repeat(20)}`, ['0x5'], 'latest']],
     ['eth_getStorageAt', [contract, '0x0', 'latest']],
+    ['eth_capabilities', []],
+    ['eth_fillTransaction', [{ from, to: other, value: '0x1' }]],
+    ['eth_getStorageValues', [{ [`${contract}`]: ['0x0', '0x1'] }, 'latest']],
     ['eth_getTransactionByBlockHashAndIndex', [block, '0x0']],
     ['eth_getTransactionByBlockHashAndIndex', [block, '0x9']],
     ['eth_getTransactionByBlockNumberAndIndex', ['latest', '0x1']],

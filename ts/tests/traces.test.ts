@@ -321,7 +321,7 @@ describe('traces of a contract', () => {
     ['debug_traceCall', [{ gas: 'lots' }], /call\.gas: expected a number/],
     ['debug_traceCall', [{}, 'newest'], /Invalid block identifier/],
     ['debug_traceCall', [{}, 'latest', 1], /Invalid trace options/],
-    ['debug_traceCall', [{}, 'latest', { stateOverrides: {} }], /stateOverrides are not supported/],
+    ['debug_traceCall', [{}, 'latest', { stateOverrides: 5 }], /Invalid stateOverrides: must be an object/],
     ['debug_traceCall', [{}, '0x999'], /Invalid block number 2457/],
     ['debug_wireProtocolQueueSize', [1], /takes no parameters, got 1/],
     ['trace_transaction', ['0xzz'], /transactionHash: expected 32 bytes/],

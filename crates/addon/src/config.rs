@@ -5,7 +5,7 @@ use rhizome_answers::accounts::{self, Accounts};
 use rhizome_answers::key_store::KeyStore;
 use rhizome_answers::options::{
     AnswerOptions, BridgeStateForm, CallOnHalt, EstimateBound, EstimateOnFailure, EstimateSearch, Listening, LogLimits,
-    MiningMode, PendingOnPartial, ShownRemasc, SignatureForm, TraceLimits, TraceShape, TransactionForm,
+    MiningMode, PendingOnPartial, ShownRemasc, SignatureForm, TagDepths, TraceLimits, TraceShape, TransactionForm,
 };
 use rhizome_chain::{ChainConfig, DataDir, OldStateRoots, ProvenBlocks, SnapshotHeights, StateHistory};
 use rhizome_primitives::{Address, B256, Bytes, ChainSpec, U256, address};
@@ -54,10 +54,19 @@ pub(crate) struct NodeConfig {
     log_count: usize,
     trace_bytes: usize,
     trace_count: usize,
+    /// Depths of `safe` and `finalized`; `None`: the tags are refused.
+    tag_depths: Option<Depths>,
     choices: Choices,
     pool_threads: Option<usize>,
     pool_queue: Option<usize>,
     client_version: Option<String>,
+}
+
+/// Blocks below the head.
+#[derive(Debug, Clone, Copy, Deserialize)]
+struct Depths {
+    safe: u64,
+    finalized: u64,
 }
 
 /// Accounts that replace those of the development genesis. Not `Debug`: keys are never printed.
@@ -396,6 +405,7 @@ impl NodeConfig {
                 PendingSelector::Refuse => PendingOnPartial::Refused,
                 PendingSelector::Serve => PendingOnPartial::Served,
             },
+            tag_depths: self.tag_depths.map(|Depths { safe, finalized }| TagDepths { safe, finalized }),
             listening: match self.choices.listening {
                 ListeningClaim::Actual => Listening::Actual,
                 ListeningClaim::Always => Listening::Always,

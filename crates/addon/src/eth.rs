@@ -27,6 +27,18 @@ pub fn eth_block_number() -> Result<Reply> {
     sync(eth::block_number::answer)
 }
 
+/// Answers `eth_config`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_config() -> Result<Reply> {
+    sync(eth::config::answer)
+}
+
+/// Answers `eth_capabilities`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_capabilities() -> Result<Reply> {
+    sync(eth::capabilities::answer)
+}
+
 /// Answers `eth_gasPrice`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_gas_price() -> Result<Reply> {

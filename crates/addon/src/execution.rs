@@ -9,6 +9,8 @@ use napi::{Env, Result};
 use napi_derive::napi;
 use rhizome_answers::block_id::BlockId;
 use rhizome_answers::call_object::CallObject;
+use rhizome_answers::eth::call_many::Bundles;
+use rhizome_answers::eth::get_storage_values::WantedSlots;
 use rhizome_answers::log_filter::LogQuery;
 use rhizome_answers::simulation::Simulation;
 use rhizome_answers::{eth, parameters};
@@ -63,6 +65,67 @@ pub fn eth_estimate_gas(
         let (call, overrides) = CallObject::parse_with_overrides(&call, &state_overrides, &block_overrides)?;
         let block = BlockId::parse(&block)?;
         eth::estimate_gas::answer(node, &call, &block, &overrides, &limit.deadline)
+    })
+}
+
+/// Answers `eth_callMany` with at most `max_bytes`. Empty texts of context and overrides mean none.
+#[allow(clippy::too_many_arguments, reason = "plain values cross the border")]
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn eth_call_many(
+    env: &Env,
+    #[napi(ts_arg_type = "string | object")] bundles: Text<USUAL_CALL>,
+    #[napi(ts_arg_type = "string | object")] context: Text,
+    #[napi(ts_arg_type = "string | object")] state_overrides: Text,
+    max_bytes: i64,
+    deadline_ms: i64,
+    token: i64,
+) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, token, move |node, limit| {
+        let bundles = Bundles::parse(&bundles, &context, &state_overrides)?;
+        eth::call_many::answer(node, &bundles, size(max_bytes)?, &limit.deadline)
+    })
+}
+
+/// Answers `eth_getStorageValues`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn eth_get_storage_values(
+    env: &Env,
+    #[napi(ts_arg_type = "string | object")] slots: Text<USUAL_CALL>,
+    block: String,
+    deadline_ms: i64,
+    token: i64,
+) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, token, move |node, limit| {
+        let (slots, block) = (WantedSlots::parse(&slots)?, BlockId::parse(&block)?);
+        eth::get_storage_values::answer(node, &slots, &block, &limit.deadline)
+    })
+}
+
+/// Answers `eth_getTransactionBySenderAndNonce`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn eth_get_transaction_by_sender_and_nonce(
+    env: &Env,
+    sender: String,
+    nonce: String,
+    deadline_ms: i64,
+    token: i64,
+) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, token, move |node, limit| {
+        let (sender, nonce) = (parameters::address(&sender)?, parameters::number(&nonce)?);
+        eth::get_transaction_by_sender_and_nonce::answer(node, &sender, &nonce, &limit.deadline)
+    })
+}
+
+/// Answers `eth_fillTransaction`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn eth_fill_transaction(
+    env: &Env,
+    #[napi(ts_arg_type = "string | object")] transaction: Text<USUAL_CALL>,
+    deadline_ms: i64,
+    token: i64,
+) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, token, move |node, limit| {
+        eth::fill_transaction::answer(node, &CallObject::parse_transaction(&transaction)?, &limit.deadline)
     })
 }
 

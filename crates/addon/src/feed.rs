@@ -4,6 +4,7 @@ use crate::executors::sync;
 use crate::reply::{Reply, refusal, size};
 use napi::Result;
 use napi_derive::napi;
+use rhizome_answers::block_id::BlockId;
 use rhizome_answers::log_filter::LogQuery;
 use rhizome_answers::{RpcError, feed, parameters};
 use rhizome_primitives::B256;
@@ -12,6 +13,14 @@ use rhizome_primitives::B256;
 #[napi(catch_unwind, ts_return_type = "string")]
 pub fn head_cursor() -> Result<Reply> {
     sync(feed::head_cursor::answer)
+}
+
+/// Returns the height of the block of a tag.
+#[napi(catch_unwind)]
+pub fn tagged_height(tag: String) -> Result<i64> {
+    let running = crate::process::running().map_err(refusal)?;
+    let height = || Ok(BlockId::parse(&tag)?.locate(&running.node)?.block().header.number.cast_signed());
+    height().map_err(refusal)
 }
 
 /// Returns the changes of the main chain since a block, at most `most` new blocks: `{"hashes","removed","cursor"}`.

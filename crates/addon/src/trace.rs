@@ -7,6 +7,7 @@ use napi::{Env, Result};
 use napi_derive::napi;
 use rhizome_answers::block_id::BlockId;
 use rhizome_answers::call_object::CallObject;
+use rhizome_answers::trace::call_many::WantedCall;
 use rhizome_answers::trace::filter::TraceFilter;
 use rhizome_answers::tracing::options::ReplayParts;
 use rhizome_answers::{RpcError, parameters, trace};
@@ -62,6 +63,36 @@ pub fn trace_call(
     traced(env, deadline_ms, token, move |node, limit| {
         let (call, wanted) = (CallObject::parse(&call)?, ReplayParts::parse(&types)?);
         trace::call::answer(node, &call, wanted, &BlockId::parse(&block)?, &limit.deadline)
+    })
+}
+
+/// Answers `trace_callMany`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn trace_call_many(
+    env: &Env,
+    #[napi(ts_arg_type = "string | object")] calls: Text<512>,
+    block: String,
+    deadline_ms: i64,
+    token: i64,
+) -> Result<Object<'_>> {
+    traced(env, deadline_ms, token, move |node, limit| {
+        trace::call_many::answer(node, &WantedCall::parse_all(&calls)?, &BlockId::parse(&block)?, &limit.deadline)
+    })
+}
+
+/// Answers `trace_rawTransaction`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn trace_raw_transaction(
+    env: &Env,
+    #[napi(ts_arg_type = "string | object")] data: Text<512>,
+    types: String,
+    block: String,
+    deadline_ms: i64,
+    token: i64,
+) -> Result<Object<'_>> {
+    traced(env, deadline_ms, token, move |node, limit| {
+        let (wanted, block) = (ReplayParts::parse(&types)?, BlockId::parse(&block)?);
+        trace::raw_transaction::answer(node, &data, wanted, &block, &limit.deadline)
     })
 }
 

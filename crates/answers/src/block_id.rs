@@ -3,7 +3,7 @@
 use crate::caches::HeadCache;
 use crate::error::{ErrorCode, RpcError};
 use crate::node::Node;
-use crate::options::PendingOnPartial;
+use crate::options::{PendingOnPartial, TagDepths};
 use crate::parameters;
 use crate::state;
 use rhizome_chain::{BlockRecord, PendingBlock};
@@ -23,6 +23,7 @@ enum Target {
     Latest,
     Earliest,
     Pending,
+    Behind(DepthTag),
     Number(u64),
     /// A hash as plain text.
     Hash(B256),
@@ -30,6 +31,15 @@ enum Target {
     NamedHash(B256),
     /// A hash with `requireCanonical`: the block must be on the main chain.
     CanonicalHash(B256),
+}
+
+/// A tag of a block that lies some blocks below the head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DepthTag {
+    /// `safe`.
+    Safe,
+    /// `finalized`.
+    Finalized,
 }
 
 /// The block that a selector found.
@@ -54,12 +64,14 @@ impl<'a> BlockId<'a> {
     /// The head.
     pub const LATEST: BlockId<'static> = BlockId { target: Target::Latest, text: "latest" };
 
-    /// Reads `latest`, `earliest`, `pending`, `0x<number>`, `0x<64 digits>`, `<64 digits>`, `hash:0x..` or `canonical:0x..`.
+    /// Reads `latest`, `earliest`, `pending`, `safe`, `finalized`, `0x<number>`, `0x<64 digits>`, `<64 digits>`, `hash:0x..` or `canonical:0x..`.
     pub fn parse(text: &'a str) -> Result<Self, RpcError> {
         let target = match text {
             "latest" => Target::Latest,
             "earliest" => Target::Earliest,
             "pending" => Target::Pending,
+            "safe" => Target::Behind(DepthTag::Safe),
+            "finalized" => Target::Behind(DepthTag::Finalized),
             _ => Self::parse_value(text)?,
         };
         Ok(Self { target, text })
@@ -95,9 +107,15 @@ impl<'a> BlockId<'a> {
 
     /// Returns `true` if the id names the head, without a database read. May return `false` for a hash of the head.
     pub(crate) fn is_head(&self, node: &Node) -> bool {
+        self.is_at(node, node.chain().head().number())
+    }
+
+    fn is_at(&self, node: &Node, head: u64) -> bool {
         match self.target {
             Target::Latest => true,
-            Target::Number(number) => number == node.chain().head().number(),
+            Target::Number(number) => number == head,
+            // `find` refuses a tag that is not served.
+            Target::Behind(tag) => tag.number(node.options().tag_depths, head).is_ok_and(|number| number == head),
             _ => false,
         }
     }
@@ -105,12 +123,7 @@ impl<'a> BlockId<'a> {
     /// Returns the cache of the head if the id names the head, without a database read.
     pub(crate) fn cached_head(&self, node: &Node) -> Option<Arc<HeadCache>> {
         let head = node.chain().head();
-        let is_head = match self.target {
-            Target::Latest => true,
-            Target::Number(number) => number == head.number(),
-            _ => false,
-        };
-        is_head.then(|| node.caches().head.of(&head))
+        self.is_at(node, head.number()).then(|| node.caches().head.of(&head))
     }
 
     /// The height, when the selector names one.
@@ -145,6 +158,13 @@ impl<'a> BlockId<'a> {
             Target::Latest => return Ok(Some(BlockRef::Mined(chain.head().record.clone()))),
             Target::Pending => return Ok(Some(BlockRef::Pending(chain.pending_block(node.now())?))),
             Target::Earliest => chain.main_block(0)?,
+            Target::Behind(tag) => {
+                let head = chain.head();
+                match tag.number(node.options().tag_depths, head.number())? {
+                    number if number == head.number() => Some(head.record.clone()),
+                    number => chain.main_block(number)?,
+                }
+            }
             Target::Number(number) => chain.main_block(number)?,
             Target::Hash(hash) | Target::NamedHash(hash) => chain.block(&hash)?,
             Target::CanonicalHash(hash) => match chain.block(&hash)? {
@@ -197,9 +217,29 @@ impl<'a> BlockId<'a> {
     }
 }
 
+impl DepthTag {
+    /// Returns the height that the tag names. It rises with the head: only a branch with a lower head lowers it. Fails with
+    /// -32602 if the settings refuse the tags.
+    pub(crate) fn number(self, depths: Option<TagDepths>, head: u64) -> Result<u64, RpcError> {
+        let name = match self {
+            Self::Safe => "safe",
+            Self::Finalized => "finalized",
+        };
+        let depths = depths.ok_or_else(|| RpcError::invalid_params(format!("invalid blocknumber {name}")))?;
+        let depth = match self {
+            Self::Safe => depths.safe,
+            Self::Finalized => depths.finalized,
+        };
+        Ok(head.saturating_sub(depth))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::AnswerOptions;
+    use rhizome_chain::{Chain, ChainConfig, DataDir};
+    use rhizome_primitives::ChainSpec;
 
     #[test]
     fn reads_every_form() {
@@ -210,6 +250,8 @@ mod tests {
             ("latest", Target::Latest),
             ("earliest", Target::Earliest),
             ("pending", Target::Pending),
+            ("safe", Target::Behind(DepthTag::Safe)),
+            ("finalized", Target::Behind(DepthTag::Finalized)),
             ("0x1b4", Target::Number(0x1b4)),
             ("0x00", Target::Number(0)),
             ("0xffffffffffffffff", Target::Number(u64::MAX)),
@@ -224,7 +266,7 @@ mod tests {
 
     #[test]
     fn refuses_the_rest() {
-        for text in ["", "0x", "Latest", "safe", "4", "-1", "0xg", " 0x0", "hash:0x12", "0x10000000000000000"] {
+        for text in ["", "0x", "Latest", "Safe", "4", "-1", "0xg", " 0x0", "hash:0x12", "0x10000000000000000"] {
             assert_eq!(BlockId::parse(text).unwrap_err().code, ErrorCode::InvalidParams, "{text}");
         }
     }
@@ -235,5 +277,30 @@ mod tests {
         let text = format!("hash:0x{}", "ab".repeat(32));
         let message = BlockId::parse(&text).unwrap().not_found().message;
         assert_eq!(message, format!("Block with hash 0x{} not found", "ab".repeat(32)));
+    }
+    #[test]
+    fn tags_follow_the_head() {
+        let node = |tag_depths| {
+            let config = ChainConfig::new(Arc::new(ChainSpec::regtest()), DataDir::Temporary);
+            let options = AnswerOptions { tag_depths, ..AnswerOptions::document() };
+            let node = Node::new(Chain::open(config).unwrap(), options).unwrap();
+            (0..5).for_each(|_| drop(node.chain().mine(node.now()).unwrap()));
+            node
+        };
+        let at = |node: &Node, tag: &str| {
+            let id = BlockId::parse(tag).unwrap();
+            let number = id.locate(node)?.block().header.number;
+            assert_eq!(id.is_head(node), number == 5);
+            assert_eq!(id.cached_head(node).is_some(), number == 5);
+            Ok::<u64, RpcError>(number)
+        };
+        let deep = node(Some(TagDepths { safe: 2, finalized: 9 }));
+        assert_eq!((at(&deep, "safe").unwrap(), at(&deep, "finalized").unwrap()), (3, 0));
+        deep.chain().mine(deep.now()).unwrap();
+        assert_eq!(BlockId::parse("safe").unwrap().locate(&deep).unwrap().block().header.number, 4);
+        let flat = node(Some(TagDepths::HEAD));
+        assert_eq!((at(&flat, "safe").unwrap(), at(&flat, "finalized").unwrap()), (5, 5));
+        let refused = at(&node(None), "safe").unwrap_err();
+        assert_eq!((refused.code, refused.message.as_str()), (ErrorCode::InvalidParams, "invalid blocknumber safe"));
     }
 }

@@ -8,7 +8,7 @@ use crate::overrides::Overrides;
 use crate::tracing::traced::Traced;
 use rhizome_chain::ChainAncestry;
 use rhizome_evm::tracing::{Inspected, Inspection};
-use rhizome_evm::{BlockEnv, CallOutcome, Deadline, ExecError, StateOverrides};
+use rhizome_evm::{BlockEnv, CallOutcome, CallSequence, Deadline, ExecError, StateOverrides};
 use rhizome_primitives::U256;
 use rhizome_trie::StateReader;
 use std::sync::Arc;
@@ -69,6 +69,11 @@ impl Stage {
         }
     }
 
+    /// The block in which calls execute.
+    pub(crate) fn env(&self) -> &BlockEnv {
+        &self.env
+    }
+
     /// Height of the block.
     pub(crate) fn number(&self) -> u64 {
         self.env.number
@@ -82,13 +87,16 @@ impl Stage {
         deadline: &Deadline,
         inspection: Inspection<'_>,
     ) -> Result<Inspected<Traced>, ExecError> {
-        let spec = node.chain().spec();
-        let state = Arc::clone(&self.state);
         let request = object.request(call_gas(node, object));
-        let env = self.env.clone();
-        let inspected = rhizome_evm::inspect_call(spec, env, state, &self.ancestry, &request, deadline, inspection)?;
+        let inspected = self.sequence(node, deadline)?.inspect_last(&request, inspection)?;
         let outcome = Traced::of_call(&request, inspected.outcome);
         Ok(Inspected { outcome, accounts: inspected.accounts })
+    }
+
+    /// Starts a sequence of calls.
+    pub(crate) fn sequence<'s>(&'s self, node: &'s Node, deadline: &Deadline) -> Result<CallSequence<'s>, ExecError> {
+        let (spec, state) = (node.chain().spec(), Arc::clone(&self.state));
+        CallSequence::new(&self.overrides, spec, self.env.clone(), state, &self.ancestry, deadline)
     }
 
     /// Runs the call with a gas limit.

@@ -1,7 +1,9 @@
 //! Object that describes a log search.
 
+use crate::block_id::DepthTag;
 use crate::error::RpcError;
 use crate::node::Node;
+use crate::options::TagDepths;
 use crate::sent::{self, Location, Sent};
 use rhizome_chain::LogFilter;
 use rhizome_primitives::{Address, B256};
@@ -29,6 +31,7 @@ enum Bound {
     Earliest,
     Latest,
     Pending,
+    Behind(DepthTag),
     Number(u64),
 }
 
@@ -86,22 +89,26 @@ impl LogQuery {
     pub fn search_range(&self, node: &Node) -> Result<SearchRange, RpcError> {
         match &self.range {
             RequestedRange::Block(hash) => Ok(SearchRange::Block(*hash)),
-            RequestedRange::Range { from, to } => range(*from, *to, node.chain().head().number()),
+            RequestedRange::Range { from, to } => {
+                range(*from, *to, node.chain().head().number(), node.options().tag_depths)
+            }
         }
     }
 }
 
-fn range(from: Bound, to: Bound, head: u64) -> Result<SearchRange, RpcError> {
+fn range(from: Bound, to: Bound, head: u64, depths: Option<TagDepths>) -> Result<SearchRange, RpcError> {
     let first = match from {
         // Logs of pending blocks are not served.
         Bound::Pending => return Ok(SearchRange::Empty),
         Bound::Earliest => 0,
         Bound::Latest => head,
+        Bound::Behind(tag) => tag.number(depths, head)?,
         Bound::Number(number) => number,
     };
     let last = match to {
         Bound::Earliest => 0,
         Bound::Latest | Bound::Pending => head,
+        Bound::Behind(tag) => tag.number(depths, head)?,
         Bound::Number(number) => number,
     };
     // A range that starts above the head is empty. It is not reversed, though its upper bound is the head.
@@ -138,6 +145,8 @@ fn bound(members: &Map<String, Value>, name: &str) -> Result<Option<Bound>, RpcE
         "earliest" => return Ok(Some(Bound::Earliest)),
         "latest" => return Ok(Some(Bound::Latest)),
         "pending" => return Ok(Some(Bound::Pending)),
+        "safe" => return Ok(Some(Bound::Behind(DepthTag::Safe))),
+        "finalized" => return Ok(Some(Bound::Behind(DepthTag::Finalized))),
         _ => {}
     }
     let number = text.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
@@ -224,7 +233,7 @@ mod tests {
         assert_eq!(message(r#"{"fromBlock":""}"#), "Invalid block identifier: empty or null.");
         for (bound, refusal) in [
             ("\"zz\"", "Invalid block identifier 'zz'"),
-            ("\"safe\"", "invalid blocknumber safe"),
+            ("\"Safe\"", "invalid blocknumber Safe"),
             ("\"4\"", "invalid blocknumber 4"),
             ("\"0x10000000000000000\"", "Invalid block number 0x10000000000000000"),
             ("{}", "Invalid block identifier: empty or null."),
@@ -242,21 +251,31 @@ mod tests {
 
     #[test]
     fn ranges_against_the_head() {
-        use Bound::{Earliest, Latest, Number, Pending};
+        use Bound::{Behind, Earliest, Latest, Number, Pending};
         let head = 31;
-        assert_eq!(range(Latest, Latest, head), Ok(SearchRange::Range(31, 31)));
-        assert_eq!(range(Earliest, Pending, head), Ok(SearchRange::Range(0, 31)));
-        assert_eq!(range(Number(4), Number(0x9999), head), Ok(SearchRange::Range(4, 31)));
-        assert_eq!(range(Latest, Number(0x99), head), Ok(SearchRange::Range(31, 31)));
-        for empty in
-            [range(Pending, Pending, head), range(Number(99), Latest, head), range(Number(99), Number(99), head)]
-        {
+        assert_eq!(range(Latest, Latest, head, None), Ok(SearchRange::Range(31, 31)));
+        assert_eq!(range(Earliest, Pending, head, None), Ok(SearchRange::Range(0, 31)));
+        assert_eq!(range(Number(4), Number(0x9999), head, None), Ok(SearchRange::Range(4, 31)));
+        assert_eq!(range(Latest, Number(0x99), head, None), Ok(SearchRange::Range(31, 31)));
+        for empty in [
+            range(Pending, Pending, head, None),
+            range(Number(99), Latest, head, None),
+            range(Number(99), Number(99), head, None),
+        ] {
             assert_eq!(empty, Ok(SearchRange::Empty));
         }
-        for reversed in
-            [range(Number(6), Number(3), head), range(Latest, Number(4), head), range(Latest, Earliest, head)]
-        {
+        for reversed in [
+            range(Number(6), Number(3), head, None),
+            range(Latest, Number(4), head, None),
+            range(Latest, Earliest, head, None),
+        ] {
             assert_eq!(reversed.unwrap_err().message, "fromBlock cannot be greater than toBlock");
         }
+        let tagged = |from, to| range(from, to, head, Some(TagDepths { safe: 2, finalized: 40 }));
+        assert_eq!(tagged(Behind(DepthTag::Finalized), Behind(DepthTag::Safe)), Ok(SearchRange::Range(0, 29)));
+        assert_eq!(tagged(Behind(DepthTag::Safe), Latest), Ok(SearchRange::Range(29, 31)));
+        assert!(tagged(Latest, Behind(DepthTag::Safe)).is_err());
+        let refused = range(Behind(DepthTag::Safe), Latest, head, None).unwrap_err();
+        assert_eq!(refused.message, "invalid blocknumber safe");
     }
 }

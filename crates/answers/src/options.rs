@@ -132,6 +132,22 @@ pub enum TraceShape {
     Reference,
 }
 
+/// Blocks below the head that the tags `safe` and `finalized` name. The genesis block on a shorter chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TagDepths {
+    /// Depth of `safe`.
+    pub safe: u64,
+    /// Depth of `finalized`.
+    pub finalized: u64,
+}
+
+impl TagDepths {
+    /// Depths of public networks: the usual confirmations, and those of a peg-out on mainnet.
+    pub const PUBLIC: Self = Self { safe: 12, finalized: 4_000 };
+    /// Depths of development networks, whose only user mines: the head.
+    pub const HEAD: Self = Self { safe: 0, finalized: 0 };
+}
+
 /// Limits of traces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TraceLimits {
@@ -182,6 +198,8 @@ pub struct AnswerOptions {
     pub transaction_form: TransactionForm,
     /// `pending` on partially supported methods.
     pub pending_on_partial: PendingOnPartial,
+    /// The blocks of the tags `safe` and `finalized`. `None`: refused with -32602 (reference).
+    pub tag_depths: Option<TagDepths>,
     /// Result of `net_listening`.
     pub listening: Listening,
     /// Limits of log searches.
@@ -218,6 +236,7 @@ impl AnswerOptions {
             has_overrides: true,
             transaction_form: TransactionForm::DOCUMENT,
             pending_on_partial: PendingOnPartial::Refused,
+            tag_depths: Some(TagDepths::PUBLIC),
             listening: Listening::Actual,
             log_limits: LogLimits { blocks: 2_000, logs: 10_000 },
             trace_shape: TraceShape::Standard,
@@ -239,6 +258,7 @@ impl AnswerOptions {
             has_overrides: false,
             transaction_form: TransactionForm { signature: SignatureForm::Quantity, ..TransactionForm::DOCUMENT },
             pending_on_partial: PendingOnPartial::Served,
+            tag_depths: None,
             listening: Listening::Always,
             trace_shape: TraceShape::Reference,
             default_gas_price: Some(U256::ZERO),

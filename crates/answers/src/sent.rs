@@ -21,7 +21,7 @@ const ADDRESS: &str = "20 bytes, 0x and 40 hex digits";
 const BYTES: &str = "bytes, 0x and an even number of hex digits";
 const HASH: &str = "32 bytes, 0x and 64 hex digits";
 const NUMBER: &str = "a number, 0x and hex digits, or decimal";
-const BLOCK: &str = "latest, earliest, pending, a block number (0x and hex digits)";
+const BLOCK: &str = "latest, earliest, pending, safe, finalized, a block number (0x and hex digits)";
 
 /// Precedence of a fault among several of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -303,10 +303,10 @@ fn invalid_number(text: &str, class: FaultClass, at: Location<'_>) -> Fault {
     at.fault(class, format!("Invalid param {text}: value must be a valid hex or string number."), NUMBER)
 }
 
-/// Reads a block id by height in its canonical form: `latest`, `earliest`, `pending`, 0x hex, or a hash.
+/// Reads a block id by height in its canonical form: a tag, 0x hex, or a hash.
 pub(crate) fn numbered_block(text: &str, at: Location<'_>) -> Result<String, Fault> {
     let in_use = |message: String| at.fault(FaultClass::InUse, message, BLOCK);
-    if matches!(text, "latest" | "earliest" | "pending") {
+    if matches!(text, "latest" | "earliest" | "pending" | "safe" | "finalized") {
         return Ok(text.to_owned());
     }
     if text.is_empty() {

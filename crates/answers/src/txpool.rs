@@ -1,6 +1,7 @@
 //! `txpool_*`: the transactions that wait for a block.
 
 pub mod content;
+pub mod content_from;
 pub mod inspect;
 pub mod status;
 

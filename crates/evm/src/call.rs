@@ -15,7 +15,7 @@ use crate::inline_budget::InlineBudget;
 use crate::machine::{Machine, Origin};
 use crate::overrides::StateOverrides;
 use crate::precompiles::Payment;
-use crate::state::{Checkpoint, State};
+use crate::state::State;
 use crate::tracing::{EnclosingTransaction, Inspected, InspectingTracer, Inspection, complete, view_after};
 use crate::tracing::{InterpreterTracer, NoOpTracer};
 use crate::transaction::{GAS_LIMIT_LIMIT, Message, granted_refund, local_intrinsic_gas};
@@ -63,6 +63,8 @@ pub struct CallOutcome {
     pub payments: Vec<Payment>,
     /// Address of the created contract.
     pub created: Option<Address>,
+    /// Destroyed contracts, each once.
+    pub deleted: Vec<Address>,
 }
 
 impl CallOutcome {
@@ -121,24 +123,108 @@ pub fn inspect_call(
     deadline: &Deadline,
     inspection: Inspection<'_>,
 ) -> Result<Inspected<CallOutcome>, ExecError> {
-    let mut evm = Evm::new(Machine::new(spec, env, ancestry, State::new(reader), deadline.clone()));
-    if inspection.changes_limit.is_some() {
-        evm.machine.state.start_tracking();
+    let none = StateOverrides::default();
+    CallSequence::new(&none, spec, env, reader, ancestry, deadline)?.inspect_last(request, inspection)
+}
+
+/// Local calls one after another on one state: each sees the changes of the calls before it.
+pub struct CallSequence<'e> {
+    evm: Evm<'e>,
+}
+
+impl<'e> CallSequence<'e> {
+    /// Starts on the state of the reader with the overrides.
+    pub fn new(
+        overrides: &StateOverrides,
+        spec: &'e ChainSpec,
+        env: BlockEnv,
+        reader: Arc<dyn StateReader>,
+        ancestry: &'e dyn Ancestry,
+        deadline: &Deadline,
+    ) -> Result<CallSequence<'e>, ExecError> {
+        CallSequence::on(State::new(reader), overrides, spec, env, ancestry, deadline)
     }
-    let enclosing = EnclosingTransaction { is_creation: request.to.is_none(), hash: B256::ZERO };
-    let outcome = match inspection.inspector {
-        Some(inspector) => execute(&mut evm, request, &mut InspectingTracer::new(inspector, enclosing))?,
-        None => execute(&mut evm, request, &mut NoOpTracer)?,
-    };
-    let state = &mut evm.machine.state;
-    let mut accounts = Vec::new();
-    if let Some(limit) = inspection.changes_limit {
-        let access = state.stop_tracking();
-        accounts = view_after(state, state.touched(&access), limit)?;
-        state.revert(Checkpoint::default());
-        complete(state, &mut accounts)?;
+
+    /// Starts on a state with the overrides.
+    pub fn on(
+        mut state: State,
+        overrides: &StateOverrides,
+        spec: &'e ChainSpec,
+        env: BlockEnv,
+        ancestry: &'e dyn Ancestry,
+        deadline: &Deadline,
+    ) -> Result<CallSequence<'e>, ExecError> {
+        overrides.apply(&mut state)?;
+        let mut machine = Machine::new(spec, env, ancestry, state, deadline.clone());
+        machine.moved_precompiles = overrides.moved_precompiles(&machine.rules)?;
+        Ok(CallSequence { evm: Evm::new(machine) })
     }
-    Ok(Inspected { outcome, accounts })
+
+    /// Continues in another block, on the state after the calls so far.
+    #[must_use]
+    pub fn in_block(self, env: BlockEnv) -> CallSequence<'e> {
+        let Machine { spec, ancestry, state, deadline, moved_precompiles, .. } = self.evm.machine;
+        let mut machine = Machine::new(spec, env, ancestry, state, deadline);
+        machine.moved_precompiles = moved_precompiles;
+        CallSequence { evm: Evm::new(machine) }
+    }
+
+    /// Executes a call with an inspection and keeps its changes. Then its sender has the next nonce.
+    pub fn inspect(
+        &mut self,
+        request: &CallRequest,
+        inspection: Inspection<'_>,
+    ) -> Result<Inspected<CallOutcome>, ExecError> {
+        let is_undone = inspection.changes_limit.is_some();
+        let inspected = self.observe(request, inspection)?;
+        if is_undone {
+            execute(&mut self.evm, request, &mut NoOpTracer)?;
+        }
+        let state = &mut self.evm.machine.state;
+        for address in &inspected.outcome.deleted {
+            state.delete(*address)?;
+        }
+        state.increase_nonce(request.from.unwrap_or_default())?;
+        state.clear_transient();
+        state.settle();
+        Ok(inspected)
+    }
+
+    /// Executes the last call with an inspection.
+    pub fn inspect_last(
+        mut self,
+        request: &CallRequest,
+        inspection: Inspection<'_>,
+    ) -> Result<Inspected<CallOutcome>, ExecError> {
+        self.observe(request, inspection)
+    }
+
+    /// Executes a call. Reverts its changes if they are collected.
+    fn observe(
+        &mut self,
+        request: &CallRequest,
+        inspection: Inspection<'_>,
+    ) -> Result<Inspected<CallOutcome>, ExecError> {
+        let evm = &mut self.evm;
+        let start = evm.machine.state.checkpoint();
+        if inspection.changes_limit.is_some() {
+            evm.machine.state.start_tracking();
+        }
+        let enclosing = EnclosingTransaction { is_creation: request.to.is_none(), hash: B256::ZERO };
+        let outcome = match inspection.inspector {
+            Some(inspector) => execute(evm, request, &mut InspectingTracer::new(inspector, enclosing))?,
+            None => execute(evm, request, &mut NoOpTracer)?,
+        };
+        let state = &mut evm.machine.state;
+        let mut accounts = Vec::new();
+        if let Some(limit) = inspection.changes_limit {
+            let access = state.stop_tracking();
+            accounts = view_after(state, state.touched(&access), limit)?;
+            state.revert(start);
+            complete(state, &mut accounts)?;
+        }
+        Ok(Inspected { outcome, accounts })
+    }
 }
 
 fn execute(
@@ -167,7 +253,8 @@ fn execute(
     };
     machine.begin(Origin { sender, gas_price: request.gas_price, is_local_call: true, ..Origin::default() });
     let execution = evm.execute(&message, tracer)?;
-    let refund = granted_refund(&execution, evm.machine.take_deletions().len());
+    let deleted = evm.machine.take_deletions();
+    let refund = granted_refund(&execution, deleted.len());
     let left = i128::from(execution.gas_left) + i128::from(refund);
     let gas_used = match execution.end {
         End::Halt(_) => execution.gas_spent,
@@ -184,6 +271,7 @@ fn execute(
         logs: std::mem::take(&mut evm.machine.logs),
         payments: execution.payments,
         created: execution.created,
+        deleted,
     })
 }
 
@@ -280,5 +368,33 @@ mod tests {
         let request = CallRequest { value: U256::MAX, gas: 100_000, ..CallRequest::default() };
         let result = call(&ChainSpec::regtest(), env(5), world(&[]), &NoAncestors, &request, &Deadline::none());
         assert!(matches!(result, Err(ExecError::Unexecutable { reason: Unexecutable::Amount, .. })));
+    }
+
+    #[test]
+    fn calls_of_a_sequence_see_earlier_changes() {
+        // Adds one to slot 0 and returns it.
+        let count = hex!("600160005401 80600055 60005260206000f3");
+        let to = contract(0x77);
+        let world = world(&[(to, &count)]);
+        let (spec, none) = (ChainSpec::regtest(), StateOverrides::default());
+        let request = CallRequest { to: Some(to), gas: 100_000, ..CallRequest::default() };
+        for changes_limit in [None, Some(1 << 20)] {
+            let mut calls =
+                CallSequence::new(&none, &spec, env(5), Arc::clone(&world), &NoAncestors, &Deadline::none()).unwrap();
+            for expected in 1..=3_u64 {
+                let inspected = calls.inspect(&request, Inspection { inspector: None, changes_limit }).unwrap();
+                assert_eq!(U256::from_be_slice(&inspected.outcome.output), U256::from(expected));
+                let slots = inspected.accounts.iter().flat_map(|account| &account.slots);
+                let before: Vec<U256> = slots.map(|slot| slot.before).collect();
+                assert_eq!(before, if changes_limit.is_some() { vec![U256::from(expected - 1)] } else { Vec::new() });
+            }
+            // Creations of a sender are at different addresses.
+            let creation = CallRequest { to: None, ..request.clone() };
+            let created = |calls: &mut CallSequence<'_>| {
+                calls.inspect(&creation, Inspection { inspector: None, changes_limit }).unwrap().outcome.created
+            };
+            let first = created(&mut calls);
+            assert!(first.is_some() && first != created(&mut calls));
+        }
     }
 }

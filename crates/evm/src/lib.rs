@@ -38,14 +38,14 @@ mod yielding;
 
 pub use block::{BlockExecutor, BlockOutcome};
 pub use block_env::{AncestorBlock, Ancestry, AncestryError, BlockEnv};
-pub use call::{CallOutcome, CallRequest, call, call_with, inspect_call};
+pub use call::{CallOutcome, CallRequest, CallSequence, call, call_with, inspect_call};
 pub use deadline::Deadline;
 pub use error::{ExecError, OverrideRefusal, TransactionRefusal, Unexecutable};
 pub use frame::End;
 pub use halt::HaltReason;
 pub use overrides::{AccountOverride, StateOverrides};
 pub use replay::{BlockReplay, ReplayLog, ReplayedBlock};
-pub use state::{AccessSet, AccountId, Checkpoint, State};
+pub use state::{AccessSet, AccountId, Checkpoint, ListedSlot, State};
 pub use sublists::execute_block;
 pub use transaction::{FeePayment, SublistState, TransactionOutcome, charged_intrinsic_gas};
 pub use yielding::yield_periodically;

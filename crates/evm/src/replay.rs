@@ -111,6 +111,18 @@ impl<'e> BlockReplay<'e> {
         Ok(())
     }
 
+    /// Returns the state after the executed transactions, without the replay.
+    pub fn into_state(self) -> State {
+        let mut state = self.executor.into_state();
+        state.settle();
+        state
+    }
+
+    /// Returns the state after the executed transactions.
+    pub fn state(&mut self) -> &mut State {
+        self.executor.state()
+    }
+
     /// Returns the number of logs of the executed transactions.
     pub fn log_count(&self) -> usize {
         self.position.logs

@@ -23,6 +23,7 @@ use rhizome_trie::{StateDelta, StateError, StateReader, keys};
 
 pub use access::{AccessKey, AccessKeys, AccessSet};
 pub use account_id::AccountId;
+pub use slot_listing::ListedSlot;
 pub use undo::Checkpoint;
 
 use access::AccountPart;

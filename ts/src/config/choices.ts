@@ -19,6 +19,7 @@ export interface Choices {
   readonly waiting: 'explained' | 'reference'
   readonly clientVersion: 'tools' | 'own'
   readonly absentBlock: 'latest' | 'refuse'
+  readonly depthTags: 'serve' | 'refuse'
 }
 
 const document: Choices = {
@@ -38,6 +39,7 @@ const document: Choices = {
   waiting: 'explained',
   clientVersion: 'own',
   absentBlock: 'refuse',
+  depthTags: 'serve',
 }
 
 /** Replaces choices of `document` on regtest and devnet: Hardhat and Foundry expect them, and no other client depends on them. */
@@ -63,6 +65,7 @@ const reference: Choices = {
   waiting: 'reference',
   clientVersion: 'own',
   absentBlock: 'refuse',
+  depthTags: 'refuse',
 }
 
 export function decidedChoices(config: Config): Choices {

@@ -103,6 +103,12 @@ export function workersOf(config: Config): number {
   return config.http.workers === 0 ? availableParallelism() : config.http.workers
 }
 
+/** Returns the blocks below the head of the tags safe and finalized. */
+export function tagDepthsOf(config: Config): { readonly safe: number; readonly finalized: number } {
+  const [safe, finalized] = isDevelopment(config) ? [0, 0] : [12, 4000]
+  return { safe: config.rpc.safeDepth ?? safe, finalized: config.rpc.finalizedDepth ?? finalized }
+}
+
 /** When the node mines: a block for each transaction, at an interval, or never. */
 export type Mining =
   | { readonly mode: 'auto' }

@@ -180,6 +180,10 @@ export const schema = section('', {
       'A request without its block parameter: at the latest block, or -32602. Empty: latest on regtest and devnet with compat = "document", else refuse.',
       ['latest', 'refuse'],
     ),
+    depthTags: choice('The block tags safe and finalized (rpc.safeDepth, rpc.finalizedDepth): served or refused.', [
+      'serve',
+      'refuse',
+    ]),
   }),
 
   http: section('The JSON-RPC endpoint.', {
@@ -344,6 +348,24 @@ export const schema = section('', {
       1024,
     ),
     maxTraces: whole('Traces that one trace_filter may return or skip.', 10_000, 1),
+    sendWaitMs: whole(
+      'eth_sendRawTransactionSync: longest wait for the receipt in milliseconds, three blocks of 30 s. timeoutMs does not apply.',
+      90_000,
+      1,
+      600_000,
+    ),
+    safeDepth: Type.Optional(
+      Type.Integer({
+        description: 'Blocks below the head of the block tag safe. Default: 12; 0 on development networks.',
+        minimum: 0,
+      }),
+    ),
+    finalizedDepth: Type.Optional(
+      Type.Integer({
+        description: 'Blocks below the head of the block tag finalized. Default: 4000; 0 on development networks.',
+        minimum: 0,
+      }),
+    ),
     skipRemasc: yesNo(
       'Leave the REMASC transaction out of block objects, and (not with compat = "reference") out of counts, block receipts and look-ups by index. The block itself keeps it.',
       false,

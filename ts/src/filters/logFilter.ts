@@ -1,7 +1,7 @@
 import type { Cursor, Movement } from '../native/feed.ts'
 import type { Answer } from '../rpc/envelope.ts'
 import { invalidParams, RpcError } from '../rpc/errors.ts'
-import { checkKept, type LogFilter } from '../rpc/parameters/logFilter.ts'
+import { checkKept, isDepthTag, type LogFilter } from '../rpc/parameters/logFilter.ts'
 import type { FilterSource } from './source.ts'
 import type { LogFilterData } from './store.ts'
 
@@ -16,10 +16,11 @@ interface Reading {
 /** Returns a new log filter. Throws RpcError if the range is reversed, or the criteria or the first poll are too large. */
 export async function installLogFilter(
   source: FilterSource,
-  criteria: LogFilter,
+  requested: LogFilter,
   maxBytes: number,
 ): Promise<LogFilterData> {
-  checkKept(criteria)
+  checkKept(requested)
+  const criteria = withHeights(source, requested)
   const head = source.head().number
   const from = firstBlock(criteria.fromBlock, head)
   const to = lastBlock(criteria.toBlock)
@@ -131,6 +132,17 @@ function fittingBlocks(error: unknown, { hashes, cursor }: Movement): number {
   const data = error instanceof RpcError ? (error.data as { toBlock?: string | null } | undefined) : undefined
   if (data?.toBlock === undefined || hashes.length === 0) throw error
   return data.toBlock === null ? 0 : Number(data.toBlock) - (cursor.number - hashes.length)
+}
+
+/** Replaces the tags safe and finalized by their heights: the blocks of a filter do not move with the head. */
+function withHeights(source: FilterSource, filter: LogFilter): LogFilter {
+  const { fromBlock, toBlock } = filter
+  const height = (tag: string) => hex(source.taggedHeight(tag))
+  return {
+    ...filter,
+    ...(isDepthTag(fromBlock) && { fromBlock: height(fromBlock) }),
+    ...(isDepthTag(toBlock) && { toBlock: height(toBlock) }),
+  }
 }
 
 function firstBlock(bound: string | undefined, head: number): number {

@@ -11,6 +11,7 @@ export function nativeSource(native: Addon, timeoutMs: number, minesBeforePoll: 
   const newContext = () => new RequestContext(timeoutMs, (token) => native.cancelExecution(token))
   return {
     head: () => headCursor(native),
+    taggedHeight: (tag) => native.taggedHeight(tag),
     movementSince: (cursor, most = blocksPerPoll) => movementSince(native, cursor, most),
     pendingSince: (position) => pendingSince(native, position),
     pendingPosition: () => native.pendingPosition(),

@@ -37,6 +37,10 @@ class Chain implements FilterSource {
     return { number: this.blocks.length - 1, hash: this.blocks.at(-1) ?? '' }
   }
 
+  taggedHeight(tag: string): number {
+    return Math.max(0, this.head().number - (tag === 'safe' ? 1 : 2))
+  }
+
   // Blocks of abandoned branches, which the names alone do not give.
   branches = new Map<string, string[]>()
 
@@ -153,6 +157,15 @@ describe('log filters', () => {
     await registry.newLogFilter({}, 'a', noLimit)
     chain.mine('b', 'c')
     expect(await poll('0x1')).toEqual(logs('b', 'c'))
+  })
+
+  test('behavior: the tags of a filter are the blocks of its installation', async () => {
+    const { chain, registry, poll } = setUp()
+    chain.mine('a', 'b', 'c')
+    await registry.newLogFilter({ fromBlock: 'finalized', toBlock: 'safe' }, 'a', noLimit)
+    chain.mine('d')
+    expect(await poll('0x1')).toEqual(logs('a', 'b'))
+    expect(JSON.parse(await registry.logs('0x1', noLimit))).toEqual(logs('a', 'b'))
   })
 
   test('behavior: a future range waits, a closed range ends', async () => {

@@ -53,6 +53,7 @@ class Chain {
   source(): FilterSource {
     return {
       head: () => this.#head(),
+      taggedHeight: () => 0,
       movementSince: (cursor) => this.#movementSince(cursor),
       pendingPosition: () => 0,
       pendingSince: (position) => ({ hashes: [], position }),

@@ -4,6 +4,8 @@ import type { Answer } from '../rpc/envelope.ts'
 /** Chain as filters read it. */
 export interface FilterSource {
   head(): Cursor
+  /** Returns the height of the block of a tag. Throws RpcError if the settings refuse the tag. */
+  taggedHeight(tag: string): number
   /** Returns the changes since a cursor, with at most `most` new blocks. */
   movementSince(cursor: Cursor, most?: number): Movement
   pendingSince(position: number): PendingFeed

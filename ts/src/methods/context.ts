@@ -9,6 +9,8 @@ export interface Context {
   readonly native: Addon
   readonly filters: FilterPort
   readonly subscriptions: SubscriptionPort
+  /** Longest wait for the block of a transaction, in milliseconds. */
+  readonly sendWaitMs: number
   /** Ends the node after running requests are answered. */
   readonly shutdown: () => void
   /** Served modules and their versions, as JSON. */

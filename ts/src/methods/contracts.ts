@@ -23,6 +23,41 @@ export function calledAt(index: number, overridesIndex?: number): Contracts {
   }
 }
 
+/** Returns `to` of a call, and the accounts of `stateOverrides` in the options at `optionsIndex`. */
+export function tracedCallAt(index: number, optionsIndex: number): Contracts {
+  return (_values, sent) => {
+    const options = sent[optionsIndex]
+    if (options === undefined || options === null) return called([sent[index]])
+    return [...called([sent[index]]), ...(isObject(options) ? overridden(options.stateOverrides) : [null])]
+  }
+}
+
+/** Returns `to` of all calls of bundles, and the accounts of the state overrides at `overridesIndex`. */
+export function bundledAt(index: number, overridesIndex: number): Contracts {
+  return (_values, sent) => {
+    const bundles = sent[index]
+    if (!Array.isArray(bundles)) return [null]
+    const calls = bundles.flatMap((bundle) => (isObject(bundle) ? called(bundle.transactions) : [null]))
+    return [...calls, ...overridden(sent[overridesIndex])]
+  }
+}
+
+/** Returns the keys of an object of addresses. */
+export function keysAt(index: number): Contracts {
+  return (_values, sent) => {
+    const accounts = sent[index]
+    return isObject(accounts) ? Object.keys(accounts).map(addressIn) : [null]
+  }
+}
+
+/** Returns `to` of all calls of a list of [call, types]. */
+export function tracedCallsAt(index: number): Contracts {
+  return (_values, sent) => {
+    const pairs = sent[index]
+    return Array.isArray(pairs) ? called(pairs.map((pair) => (Array.isArray(pair) ? pair[0] : pair))) : [null]
+  }
+}
+
 /** Returns `address` of a log filter. */
 export function loggedAt(index: number): Contracts {
   return (_values, sent) => addressesOf(sent[index], 'address')

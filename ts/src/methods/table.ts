@@ -12,11 +12,26 @@ import { anvil_removePoolTransactions } from './anvil_removePoolTransactions.ts'
 import { anvil_setBlockTimestampInterval } from './anvil_setBlockTimestampInterval.ts'
 import { anvil_setLoggingEnabled } from './anvil_setLoggingEnabled.ts'
 import type { Context } from './context.ts'
-import { addressAt, calledAt, loggedAt, rewritten, sentAt, simulatedAt, subscribed, tracedAt } from './contracts.ts'
+import {
+  addressAt,
+  bundledAt,
+  calledAt,
+  keysAt,
+  loggedAt,
+  rewritten,
+  sentAt,
+  simulatedAt,
+  subscribed,
+  tracedAt,
+  tracedCallAt,
+  tracedCallsAt,
+} from './contracts.ts'
 import { debug_accountTransactionQuota } from './debug_accountTransactionQuota.ts'
 import { debug_getRawBlock } from './debug_getRawBlock.ts'
 import { debug_getRawHeader } from './debug_getRawHeader.ts'
 import { debug_getRawReceipts } from './debug_getRawReceipts.ts'
+import { debug_storageRangeAt } from './debug_storageRangeAt.ts'
+import { debug_traceBlock } from './debug_traceBlock.ts'
 import { debug_traceBlockByHash } from './debug_traceBlockByHash.ts'
 import { debug_traceBlockByNumber } from './debug_traceBlockByNumber.ts'
 import { debug_traceCall } from './debug_traceCall.ts'
@@ -26,10 +41,14 @@ import { eth_accounts } from './eth_accounts.ts'
 import { eth_blockNumber } from './eth_blockNumber.ts'
 import { eth_bridgeState } from './eth_bridgeState.ts'
 import { eth_call } from './eth_call.ts'
+import { eth_callMany } from './eth_callMany.ts'
+import { eth_capabilities } from './eth_capabilities.ts'
 import { eth_chainId } from './eth_chainId.ts'
 import { eth_coinbase } from './eth_coinbase.ts'
+import { eth_config } from './eth_config.ts'
 import { eth_estimateGas } from './eth_estimateGas.ts'
 import { eth_feeHistory } from './eth_feeHistory.ts'
+import { eth_fillTransaction } from './eth_fillTransaction.ts'
 import { eth_gasPrice } from './eth_gasPrice.ts'
 import { eth_getBalance } from './eth_getBalance.ts'
 import { eth_getBlockByHash } from './eth_getBlockByHash.ts'
@@ -49,9 +68,11 @@ import { eth_getRawTransactionByBlockHashAndIndex } from './eth_getRawTransactio
 import { eth_getRawTransactionByBlockNumberAndIndex } from './eth_getRawTransactionByBlockNumberAndIndex.ts'
 import { eth_getRawTransactionByHash } from './eth_getRawTransactionByHash.ts'
 import { eth_getStorageAt } from './eth_getStorageAt.ts'
+import { eth_getStorageValues } from './eth_getStorageValues.ts'
 import { eth_getTransactionByBlockHashAndIndex } from './eth_getTransactionByBlockHashAndIndex.ts'
 import { eth_getTransactionByBlockNumberAndIndex } from './eth_getTransactionByBlockNumberAndIndex.ts'
 import { eth_getTransactionByHash } from './eth_getTransactionByHash.ts'
+import { eth_getTransactionBySenderAndNonce } from './eth_getTransactionBySenderAndNonce.ts'
 import { eth_getTransactionCount } from './eth_getTransactionCount.ts'
 import { eth_getTransactionReceipt } from './eth_getTransactionReceipt.ts'
 import { eth_getUncleByBlockHashAndIndex } from './eth_getUncleByBlockHashAndIndex.ts'
@@ -69,6 +90,7 @@ import { eth_newPendingTransactionFilter } from './eth_newPendingTransactionFilt
 import { eth_pendingTransactions } from './eth_pendingTransactions.ts'
 import { eth_protocolVersion } from './eth_protocolVersion.ts'
 import { eth_sendRawTransaction } from './eth_sendRawTransaction.ts'
+import { eth_sendRawTransactionSync } from './eth_sendRawTransactionSync.ts'
 import { eth_sendTransaction } from './eth_sendTransaction.ts'
 import { eth_sendUnsignedTransaction } from './eth_sendUnsignedTransaction.ts'
 import { eth_sign } from './eth_sign.ts'
@@ -142,12 +164,15 @@ import { sco_reputationSummary } from './sco_reputationSummary.ts'
 import { sco_unbanAddress } from './sco_unbanAddress.ts'
 import { trace_block } from './trace_block.ts'
 import { trace_call } from './trace_call.ts'
+import { trace_callMany } from './trace_callMany.ts'
 import { trace_filter } from './trace_filter.ts'
 import { trace_get } from './trace_get.ts'
+import { trace_rawTransaction } from './trace_rawTransaction.ts'
 import { trace_replayBlockTransactions } from './trace_replayBlockTransactions.ts'
 import { trace_replayTransaction } from './trace_replayTransaction.ts'
 import { trace_transaction } from './trace_transaction.ts'
 import { txpool_content } from './txpool_content.ts'
+import { txpool_contentFrom } from './txpool_contentFrom.ts'
 import { txpool_inspect } from './txpool_inspect.ts'
 import { txpool_status } from './txpool_status.ts'
 import { web3_clientVersion } from './web3_clientVersion.ts'
@@ -208,6 +233,18 @@ export const table: readonly MethodSpec<Context>[] = [
     module: 'eth',
     cost: 1,
     doc: 'Chain id that signatures carry.',
+  }),
+  spec(eth_config, {
+    name: 'eth_config',
+    module: 'eth',
+    cost: 1,
+    doc: 'Rules of the current, the next and the last known upgrade.',
+  }),
+  spec(eth_capabilities, {
+    name: 'eth_capabilities',
+    module: 'eth',
+    cost: 1,
+    doc: 'The oldest blocks and states that this node has.',
   }),
   spec(eth_syncing, {
     name: 'eth_syncing',
@@ -278,6 +315,13 @@ export const table: readonly MethodSpec<Context>[] = [
     contracts: addressAt(0),
     doc: 'A storage slot of a contract.',
   }),
+  spec(eth_getStorageValues, {
+    name: 'eth_getStorageValues',
+    module: 'eth',
+    cost: 20,
+    contracts: keysAt(0),
+    doc: 'Storage slots of several contracts.',
+  }),
   spec(eth_getBlockByHash, {
     name: 'eth_getBlockByHash',
     module: 'eth',
@@ -337,6 +381,12 @@ export const table: readonly MethodSpec<Context>[] = [
     module: 'eth',
     cost: 2,
     doc: 'A mined or pending transaction.',
+  }),
+  spec(eth_getTransactionBySenderAndNonce, {
+    name: 'eth_getTransactionBySenderAndNonce',
+    module: 'eth',
+    cost: 10,
+    doc: 'A mined or pending transaction of a sender.',
   }),
   spec(eth_getTransactionByBlockHashAndIndex, {
     name: 'eth_getTransactionByBlockHashAndIndex',
@@ -425,12 +475,26 @@ export const table: readonly MethodSpec<Context>[] = [
     contracts: calledAt(0, 2),
     doc: 'Executes a call without a transaction.',
   }),
+  spec(eth_callMany, {
+    name: 'eth_callMany',
+    module: 'eth',
+    cost: 100,
+    contracts: bundledAt(0, 2),
+    doc: 'Executes bundles of calls one after another without transactions.',
+  }),
   spec(eth_estimateGas, {
     name: 'eth_estimateGas',
     module: 'eth',
     cost: 10,
     contracts: calledAt(0, 2),
     doc: 'Gas that a transaction needs.',
+  }),
+  spec(eth_fillTransaction, {
+    name: 'eth_fillTransaction',
+    module: 'eth',
+    cost: 10,
+    contracts: calledAt(0),
+    doc: 'A transaction with nonce, gas and gas price, not signed.',
   }),
   spec(eth_getLogs, {
     name: 'eth_getLogs',
@@ -446,6 +510,14 @@ export const table: readonly MethodSpec<Context>[] = [
     contracts: sentAt(0),
     isWrite: true,
     doc: 'Submits a signed transaction.',
+  }),
+  spec(eth_sendRawTransactionSync, {
+    name: 'eth_sendRawTransactionSync',
+    module: 'eth',
+    cost: 20,
+    contracts: sentAt(0),
+    isWrite: true,
+    doc: 'Submits a signed transaction and waits for its receipt.',
   }),
   spec(eth_sendTransaction, {
     name: 'eth_sendTransaction',
@@ -996,6 +1068,12 @@ export const table: readonly MethodSpec<Context>[] = [
     cost: 20,
     doc: 'The transactions of the pool by sender and nonce, each with the `reason` for which it waits.',
   }),
+  spec(txpool_contentFrom, {
+    name: 'txpool_contentFrom',
+    module: 'txpool',
+    cost: 10,
+    doc: 'The waiting transactions of a sender.',
+  }),
   spec(txpool_inspect, {
     name: 'txpool_inspect',
     module: 'txpool',
@@ -1103,12 +1181,25 @@ export const table: readonly MethodSpec<Context>[] = [
     cost: 100,
     doc: 'Executes a block again and traces each of its transactions.',
   }),
+  spec(debug_traceBlock, {
+    name: 'debug_traceBlock',
+    module: 'debug',
+    cost: 100,
+    doc: 'Executes an encoded block on its parent and traces each of its transactions.',
+  }),
   spec(debug_traceCall, {
     name: 'debug_traceCall',
     module: 'debug',
     cost: 50,
-    contracts: calledAt(0),
+    contracts: tracedCallAt(0, 2),
     doc: 'Executes a call and traces it.',
+  }),
+  spec(debug_storageRangeAt, {
+    name: 'debug_storageRangeAt',
+    module: 'debug',
+    cost: 50,
+    contracts: addressAt(2),
+    doc: 'Storage slots of a contract before a transaction of a block, in the order of their hashes.',
   }),
   spec(trace_transaction, {
     name: 'trace_transaction',
@@ -1141,6 +1232,20 @@ export const table: readonly MethodSpec<Context>[] = [
     cost: 50,
     contracts: calledAt(0),
     doc: 'Executes a call and shows its calls, changes of the state, instructions.',
+  }),
+  spec(trace_callMany, {
+    name: 'trace_callMany',
+    module: 'trace',
+    cost: 100,
+    contracts: tracedCallsAt(0),
+    doc: 'Executes calls one after another and shows their calls, changes of the state, instructions.',
+  }),
+  spec(trace_rawTransaction, {
+    name: 'trace_rawTransaction',
+    module: 'trace',
+    cost: 50,
+    contracts: sentAt(0),
+    doc: 'Executes a signed transaction without sending it and shows its calls, changes of the state, instructions.',
   }),
   spec(trace_replayTransaction, {
     name: 'trace_replayTransaction',

@@ -79,11 +79,17 @@ export declare function debugGetRawHeader(block: string): string | Buffer
 /** Answers `debug_getRawReceipts`. */
 export declare function debugGetRawReceipts(block: string): string | Buffer
 
+/** Answers `debug_storageRangeAt`. */
+export declare function debugStorageRangeAt(block: string, index: number, address: string, start: string, most: number, deadlineMs: number, token: number): Promise<string | Buffer>
+
 /** Answers `debug_traceBlockByHash` and `debug_traceBlockByNumber`. */
 export declare function debugTraceBlock(block: string, options: string | object, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `debug_traceCall`. */
 export declare function debugTraceCall(call: string | object, block: string, options: string | object, deadlineMs: number, token: number): Promise<string | Buffer>
+
+/** Answers `debug_traceBlock`. */
+export declare function debugTraceRawBlock(block: string | object, options: string | object, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `debug_traceTransaction`. */
 export declare function debugTraceTransaction(hash: string, options: string | object, deadlineMs: number, token: number): Promise<string | Buffer>
@@ -109,11 +115,20 @@ export declare function ethBridgeState(): string | Buffer
  */
 export declare function ethCall(call: string | object, block: string, stateOverrides: string | object, blockOverrides: string | object, deadlineMs: number, token: number, mayRunInline: boolean): string | Buffer | Promise<string | Buffer>
 
+/** Answers `eth_callMany` with at most `max_bytes`. Empty texts of context and overrides mean none. */
+export declare function ethCallMany(bundles: string | object, context: string | object, stateOverrides: string | object, maxBytes: number, deadlineMs: number, token: number): Promise<string | Buffer>
+
+/** Answers `eth_capabilities`. */
+export declare function ethCapabilities(): string | Buffer
+
 /** Answers `eth_chainId`. */
 export declare function ethChainId(): string | Buffer
 
 /** Answers `eth_coinbase`. */
 export declare function ethCoinbase(): string | Buffer
+
+/** Answers `eth_config`. */
+export declare function ethConfig(): string | Buffer
 
 /**
  * Answers `eth_estimateGas`. Overrides are JSON objects; an empty text means none. Answers inline if `may_run_inline` and
@@ -123,6 +138,9 @@ export declare function ethEstimateGas(call: string | object, block: string, sta
 
 /** Answers `eth_feeHistory`. */
 export declare function ethFeeHistory(count: string, newest: string, percentiles: Array<number>, deadlineMs: number, token: number): Promise<string | Buffer>
+
+/** Answers `eth_fillTransaction`. */
+export declare function ethFillTransaction(transaction: string | object, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `eth_gasPrice`. */
 export declare function ethGasPrice(): string | Buffer
@@ -178,6 +196,9 @@ export declare function ethGetRawTransactionByHash(hash: string): string | Buffe
 /** Answers `eth_getStorageAt`. */
 export declare function ethGetStorageAt(address: string, position: string, block: string): string | Buffer
 
+/** Answers `eth_getStorageValues`. */
+export declare function ethGetStorageValues(slots: string | object, block: string, deadlineMs: number, token: number): Promise<string | Buffer>
+
 /** Answers `eth_getTransactionByBlockHashAndIndex`. */
 export declare function ethGetTransactionByBlockHashAndIndex(hash: string, index: number): string | Buffer
 
@@ -186,6 +207,9 @@ export declare function ethGetTransactionByBlockNumberAndIndex(block: string, in
 
 /** Answers `eth_getTransactionByHash`. */
 export declare function ethGetTransactionByHash(hash: string): string | Buffer
+
+/** Answers `eth_getTransactionBySenderAndNonce`. */
+export declare function ethGetTransactionBySenderAndNonce(sender: string, nonce: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `eth_getTransactionCount`. */
 export declare function ethGetTransactionCount(address: string, block: string): string | Buffer
@@ -540,6 +564,9 @@ export declare function startNetwork(config: string): string | Buffer
 /** Stores an encrypted key and unlocks its account. Returns the address. */
 export declare function storeKey(key: string, encrypted: string): string | Buffer
 
+/** Returns the height of the block of a tag. */
+export declare function taggedHeight(tag: string): number
+
 /** Returns the processor time of the calling thread in milliseconds. Null on systems where it is not known. */
 export declare function threadCpuMs(): number | null
 
@@ -549,11 +576,17 @@ export declare function traceBlock(block: string, deadlineMs: number, token: num
 /** Answers `trace_call`. */
 export declare function traceCall(call: string | object, types: string, block: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
+/** Answers `trace_callMany`. */
+export declare function traceCallMany(calls: string | object, block: string, deadlineMs: number, token: number): Promise<string | Buffer>
+
 /** Answers `trace_filter`. */
 export declare function traceFilter(filter: string | object, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `trace_get`. */
 export declare function traceGet(hash: string, position: number, deadlineMs: number, token: number): Promise<string | Buffer>
+
+/** Answers `trace_rawTransaction`. */
+export declare function traceRawTransaction(data: string | object, types: string, block: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `trace_replayBlockTransactions`. */
 export declare function traceReplayBlockTransactions(block: string, types: string, deadlineMs: number, token: number): Promise<string | Buffer>
@@ -569,6 +602,9 @@ export declare function transactionSender(transaction: string | object): string 
 
 /** Answers `txpool_content` with at most `max_bytes`. */
 export declare function txpoolContent(maxBytes: number, deadlineMs: number, token: number): Promise<string | Buffer>
+
+/** Answers `txpool_contentFrom` with at most `max_bytes`. */
+export declare function txpoolContentFrom(address: string, maxBytes: number, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `txpool_inspect` with at most `max_bytes`. */
 export declare function txpoolInspect(maxBytes: number, deadlineMs: number, token: number): Promise<string | Buffer>

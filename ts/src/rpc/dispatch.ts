@@ -13,7 +13,7 @@ import {
 } from './errors.ts'
 import { eventLoopBudget } from './eventLoopBudget.ts'
 import type { Message } from './longAnswer.ts'
-import { type Method, type ObjectFault, type Params, wrongArity } from './method.ts'
+import { type Method, type ObjectFault, type Params, type ReadingRules, wrongArity } from './method.ts'
 import type { RequestContext } from './requestContext.ts'
 
 /** Entry of the method table. */
@@ -48,12 +48,10 @@ export type Entry<Context> =
   /** Known but not offered. The arity is checked first, as for every method. */
   | { readonly arities: readonly number[] | 'any' | Method<Context> }
 
-export interface DispatchSettings {
+export interface DispatchSettings extends ReadingRules {
   readonly maxResponseBytes: number
   /** Messages contain the location of the fault and the expected value. */
   readonly hasHints: boolean
-  /** Required parameters with a default may be omitted. */
-  readonly presumesBlock: boolean
 }
 
 /** Size of the answers to a body so far. Shared by its calls, which may run concurrently. */
@@ -185,7 +183,7 @@ export class Dispatcher<Context> {
     }
     const within = timeoutMs === undefined ? request : request.within(timeoutMs)
     within.maxBytes = maxBytes
-    const values = params.read(call.params, presumesBlock, call, this.#objectFault)
+    const values = params.read(call.params, this.#settings, call, this.#objectFault)
     if (caller?.contracts !== undefined) checkContracts(spec, values, call.params, caller.contracts)
     return spec.method.answer(this.#context, values, within)
   }

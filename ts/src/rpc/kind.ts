@@ -16,6 +16,8 @@ export interface Kind<T> {
   readonly looksForNull?: true
   /** Default of a required parameter, used if the settings allow its absence. */
   readonly whenAbsent?: T
+  /** Also takes the tags safe and finalized, unchanged, if the settings serve them; `read` refuses them. */
+  readonly hasDepthTags?: true
   /** Converts a value. Throws RpcError -32602 if it is not of this kind. */
   read(value: unknown): T
   /** The JSON text crosses to the core as it was sent, which reads it; `read` is not called. */
@@ -31,8 +33,15 @@ export function objectText(name: string, expects: string, schema: TSchema): Kind
 
 /** Returns the kind with another parameter name. */
 export function named<T>(name: string, kind: Kind<T>): Kind<T> {
-  const { expects, schema, read, readLarge } = kind
-  return readLarge === undefined ? { name, expects, schema, read } : { name, expects, schema, read, readLarge }
+  const { expects, schema, read, readLarge, hasDepthTags } = kind
+  return {
+    name,
+    expects,
+    schema,
+    read,
+    ...(readLarge !== undefined && { readLarge }),
+    ...(hasDepthTags !== undefined && { hasDepthTags }),
+  }
 }
 
 /** Converts a value that is too large to be parsed here. Throws RpcError -32602 if the kind has no `readLarge`. */

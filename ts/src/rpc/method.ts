@@ -9,6 +9,14 @@ type Read<K> = K extends Kind<infer T> ? T : never
 type Required<Kinds extends readonly Kind<unknown>[]> = { -readonly [I in keyof Kinds]: Read<Kinds[I]> }
 type Optional<Kinds extends readonly Kind<unknown>[]> = { -readonly [I in keyof Kinds]: Read<Kinds[I]> | undefined }
 
+/** Settings of the reading of parameters. */
+export interface ReadingRules {
+  /** Required parameters with a default may be omitted. */
+  readonly presumesBlock: boolean
+  /** The tags safe and finalized are blocks. */
+  readonly servesDepthTags: boolean
+}
+
 /** Positional parameters of a method. */
 export interface Params<T extends readonly unknown[]> {
   readonly minimum: number
@@ -27,7 +35,7 @@ export interface Params<T extends readonly unknown[]> {
    * Returns the values in order, undefined for absent or null optional parameters. Objects are not checked, unless another
    * parameter has a fault: then `objectFault` decides which one is reported.
    */
-  read(sent: readonly unknown[], presumes: boolean, source?: Pick<Call, 'paramText'>, objectFault?: ObjectFault): T
+  read(sent: readonly unknown[], rules: ReadingRules, source?: Pick<Call, 'paramText'>, objectFault?: ObjectFault): T
 }
 
 /** Returns the fault of an object that the core reads, by the name of its parameter. */
@@ -49,13 +57,13 @@ export function positional<const R extends readonly Kind<unknown>[], const O ext
       return { name, expects, schema, isRequired, isPresumable: isRequired && index >= presumable }
     }),
     hasArity: (count, presumes) => count >= (presumes ? presumable : required.length) && count <= kinds.length,
-    read(sent, presumes, source, objectFault) {
+    read(sent, rules, source, objectFault) {
       try {
-        return readValues(parameters, sent, presumes, source) as [...Required<R>, ...Optional<O>]
+        return readValues(parameters, sent, rules, source) as [...Required<R>, ...Optional<O>]
       } catch (error) {
         // The core reads objects later. A fault of an object may take precedence.
         if (objectFault !== undefined && kinds.some((kind) => kind.crossesAsText))
-          readValues(parameters, sent, presumes, source, objectFault)
+          readValues(parameters, sent, rules, source, objectFault)
         throw error
       }
     },
@@ -68,12 +76,14 @@ class Parameter {
   readonly isRequired: boolean
   readonly crossesAsText: boolean
   readonly whenAbsent: unknown
+  readonly hasDepthTags: boolean
 
   constructor(kind: Kind<unknown>, isRequired: boolean) {
     this.kind = kind
     this.isRequired = isRequired
     this.crossesAsText = kind.crossesAsText === true
     this.whenAbsent = kind.whenAbsent
+    this.hasDepthTags = kind.hasDepthTags === true
   }
 
   /** Reads a value that was sent. */
@@ -88,12 +98,17 @@ class Parameter {
   }
 }
 
+/** Tags of blocks below the head. */
+function isDepthTag(value: unknown): boolean {
+  return value === 'safe' || value === 'finalized'
+}
+
 type TextSource = Pick<Call, 'paramText'>
 
 function readValues(
   parameters: readonly Parameter[],
   sent: readonly unknown[],
-  presumes: boolean,
+  rules: ReadingRules,
   source: TextSource | undefined,
   checkObject?: ObjectFault,
 ): unknown[] {
@@ -104,7 +119,9 @@ function readValues(
     const parameter = parameters[index] as Parameter
     const value = sent[index]
     if (!parameter.isRequired && (value === undefined || value === null)) values[index] = undefined
-    else if (value === undefined && presumes && parameter.whenAbsent !== undefined) values[index] = parameter.whenAbsent
+    else if (value === undefined && rules.presumesBlock && parameter.whenAbsent !== undefined)
+      values[index] = parameter.whenAbsent
+    else if (parameter.hasDepthTags && rules.servesDepthTags && isDepthTag(value)) values[index] = value
     else {
       try {
         values[index] = parameter.read(value, index, source, checkObject)

@@ -83,7 +83,7 @@ function serve(body: string, hasHints = false, caller?: Caller) {
   const dispatcher = new Dispatcher(
     entries,
     { trace },
-    { maxResponseBytes: 150, hasHints, presumesBlock: false },
+    { maxResponseBytes: 150, hasHints, presumesBlock: false, servesDepthTags: true },
     ({ defect }) => {
       if (defect !== undefined) defects.push(defect)
     },
@@ -253,7 +253,7 @@ test('behavior: a long batch yields to other requests', async () => {
   const dispatcher = new Dispatcher(
     new Map([spec('t_busy', busy)]),
     { trace },
-    { maxResponseBytes: 0, hasHints: false, presumesBlock: false },
+    { maxResponseBytes: 0, hasHints: false, presumesBlock: false, servesDepthTags: true },
     () => undefined,
   )
   const bodies = new BodyServer(dispatcher, { maxBatchRequests: 50, hasHints: false }, () => heapBody(String))

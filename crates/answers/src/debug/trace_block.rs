@@ -12,10 +12,21 @@ use rhizome_evm::Deadline;
 /// The traces of all transactions of a block, `null` if there is no such block.
 pub fn answer(node: &Node, at: &BlockId<'_>, options: &TraceOptions, deadline: &Deadline) -> Answer {
     let Some(block) = at.find(node)? else { return Ok(json::null()) };
+    let subject = BlockSubject::at(node, &block)?;
+    traces(node, subject.as_ref(), options, deadline)
+}
+
+/// The traces of all transactions of a block; none of the genesis block.
+pub(super) fn traces(
+    node: &Node,
+    subject: Option<&BlockSubject>,
+    options: &TraceOptions,
+    deadline: &Deadline,
+) -> Answer {
     let mut json = JsonWriter::with_capacity(4096);
     json.begin_array();
-    if let Some(subject) = BlockSubject::at(node, &block)? {
-        let mut tracing = BlockTracing::new(node, &subject, options, deadline)?;
+    if let Some(subject) = subject {
+        let mut tracing = BlockTracing::new(node, subject, options, deadline)?;
         for transaction in &subject.block().transactions {
             if deadline.has_passed() {
                 return Err(RpcError::timed_out());

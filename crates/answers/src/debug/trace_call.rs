@@ -7,19 +7,21 @@ use crate::error::Answer;
 use crate::execution::Stage;
 use crate::json::JsonWriter;
 use crate::node::Node;
+use crate::overrides::Overrides;
 use crate::tracing::Limit;
 use crate::tracing::options::TraceOptions;
 use rhizome_evm::Deadline;
 
-/// The trace of a call, executed as `eth_call` does.
+/// The trace of a call, executed as `eth_call` does, on a state and in a block that may be pretended.
 pub fn answer(
     node: &Node,
     object: &CallObject,
     at: &BlockId<'_>,
     options: &TraceOptions,
+    overrides: &Overrides,
     deadline: &Deadline,
 ) -> Answer {
-    let stage = Stage::at(node, at)?;
+    let stage = Stage::pretended(node, at, overrides, deadline)?;
     let limit = Limit::new(node.options().trace_limits.bytes);
     let shape = node.options().trace_shape;
     let recording = Recording { options, shape, limit, deadline, first_log: 0 };

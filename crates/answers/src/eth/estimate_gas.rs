@@ -21,13 +21,23 @@ pub fn answer(
     overrides: &Overrides,
     deadline: &Deadline,
 ) -> Answer {
+    gas(node, object, at, overrides, deadline).map(json::quantity)
+}
+
+/// [`answer`] as a number.
+pub(crate) fn gas(
+    node: &Node,
+    object: &CallObject,
+    at: &BlockId<'_>,
+    overrides: &Overrides,
+    deadline: &Deadline,
+) -> Result<u64, RpcError> {
     let run = Estimation { node, object, stage: Stage::pretended(node, at, overrides, deadline)?, deadline };
     let bound = bound(node);
-    let estimate = match node.options().estimate_on_failure {
-        EstimateOnFailure::Error => run.reference_estimate(bound)?,
-        EstimateOnFailure::Estimate | EstimateOnFailure::CodeError => run.estimate(bound)?,
-    };
-    Ok(json::quantity(estimate))
+    match node.options().estimate_on_failure {
+        EstimateOnFailure::Error => run.reference_estimate(bound),
+        EstimateOnFailure::Estimate | EstimateOnFailure::CodeError => run.estimate(bound),
+    }
 }
 
 /// The most gas that an estimate uses.

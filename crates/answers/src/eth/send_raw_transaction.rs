@@ -26,6 +26,11 @@ pub fn admit(node: &Node, transaction: Transaction) -> Answer {
     delivery::deliver(node, move |chain| Ok(chain.submit(transaction)?))
 }
 
+/// Reads one signed transaction, in hex.
+pub(crate) fn read_signed(node: &Node, raw: &str) -> Result<Transaction, RpcError> {
+    read(node, &parameters::bytes(raw)?)
+}
+
 fn read(node: &Node, raw: &Bytes) -> Result<Transaction, RpcError> {
     let transaction = decode(raw)?;
     check_signature(&transaction, node.chain().spec().chain_id)?;

@@ -93,7 +93,7 @@ fn refusal(message: impl Into<String>) -> RpcError {
 fn block(value: &Value, member: &str) -> Result<String, RpcError> {
     let text = Sent::from(value).quoted().into_owned();
     let lower = text.to_ascii_lowercase();
-    let is_tag = matches!(lower.as_str(), "latest" | "earliest" | "pending");
+    let is_tag = matches!(lower.as_str(), "latest" | "earliest" | "pending" | "safe" | "finalized");
     Ok(sent::numbered_block(if is_tag { &lower } else { &text }, Location { owner: "filter", member })?)
 }
 

@@ -1,6 +1,7 @@
 //! Selection of a tracer, and options of its output.
 
 use crate::error::RpcError;
+use crate::overrides::{self, Overrides};
 use crate::sent::{Sent, shortened};
 use serde_json::Value;
 
@@ -50,14 +51,14 @@ impl TraceOptions {
         Self::read(&serde_json::from_str(json).unwrap_or_default())
     }
 
-    /// Like [`TraceOptions::parse`], but rejects overrides, because they would change the execution.
-    pub fn parse_for_call(json: &str) -> Result<Self, RpcError> {
+    /// Reads the options of a call: those of [`TraceOptions::parse`], and `stateOverrides` and `blockOverrides`.
+    pub fn parse_for_call(json: &str) -> Result<(Self, Overrides), RpcError> {
         let value: Value = serde_json::from_str(json).unwrap_or_default();
-        let is_given = |name: &&str| value.get(name).is_some_and(|value| !value.is_null());
-        match ["stateOverrides", "blockOverrides"].into_iter().find(is_given) {
-            Some(name) => Err(refusal(format!("Invalid trace options: {name} are not supported"))),
-            None => Self::read(&value),
-        }
+        let options = Self::read(&value)?;
+        let given = |name| value.get(name).filter(|value| !value.is_null());
+        let state = given("stateOverrides").map(overrides::state_overrides).transpose()?.unwrap_or_default();
+        let block = given("blockOverrides").map(overrides::block_overrides).transpose()?.unwrap_or_default();
+        Ok((options, Overrides { state, block }))
     }
 
     fn read(value: &Value) -> Result<Self, RpcError> {
@@ -131,10 +132,15 @@ pub struct ReplayParts {
 impl ReplayParts {
     /// Reads a JSON array of `trace`, `stateDiff`, `vmTrace`.
     pub fn parse(json: &str) -> Result<Self, RpcError> {
+        Self::read(&serde_json::from_str(json).unwrap_or_default())
+    }
+
+    /// Reads an array of `trace`, `stateDiff`, `vmTrace`.
+    pub(crate) fn read(value: &Value) -> Result<Self, RpcError> {
         let malformed = || {
             RpcError::invalid_params("Invalid trace types: an array of 'trace', 'stateDiff' and 'vmTrace' is expected.")
         };
-        let Ok(Value::Array(names)) = serde_json::from_str(json) else { return Err(malformed()) };
+        let Value::Array(names) = value else { return Err(malformed()) };
         let mut parts = Self::default();
         for name in names {
             match name.as_str() {
@@ -166,10 +172,13 @@ mod tests {
             (r#"{"tracer":""}"#, "Invalid tracer: "),
             (r#"{"tracerConfig":"x"}"#, "Invalid tracerConfig: an object is expected"),
             ("[]", "Invalid trace options"),
-            (r#"{"blockOverrides":{}}"#, "Invalid trace options: blockOverrides are not supported"),
+            (r#"{"blockOverrides":5}"#, "Invalid blockOverrides: must be an object"),
         ] {
             assert_eq!(message(json), refusal);
         }
+        let json = r#"{"blockOverrides":{"number":"0x9"},"stateOverrides":null}"#;
+        let (options, overrides) = TraceOptions::parse_for_call(json).unwrap();
+        assert_eq!((options, overrides.block.number), (TraceOptions::default(), Some(9)));
     }
 
     #[test]

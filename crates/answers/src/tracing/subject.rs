@@ -27,6 +27,11 @@ pub(crate) struct BlockSubject {
 enum Content {
     Mined(Arc<BlockRecord>),
     Pending(Arc<PendingBlock>),
+    /// A block of a request, which is not stored.
+    Given {
+        block: Box<Block>,
+        senders: Vec<Address>,
+    },
 }
 
 impl BlockSubject {
@@ -54,11 +59,28 @@ impl BlockSubject {
         Ok(Some(Self { content: Content::Mined(Arc::clone(record)), parent, ancestry }))
     }
 
+    /// Returns a block of a request. Fails with -32000 if its parent is unknown.
+    pub(crate) fn given(node: &Node, block: Block, senders: Vec<Address>) -> Result<Self, RpcError> {
+        let parent = block.header.parent().map(|parent| node.chain().block(&parent)).transpose()?.flatten();
+        let parent = parent.ok_or_else(|| RpcError::new(ErrorCode::ServerError, "parent block not found"))?;
+        if block.header.number != parent.number() + 1 {
+            return Err(RpcError::invalid_params("the number of the block does not follow that of its parent"));
+        }
+        let ancestry = node.chain().ancestry(&parent);
+        Ok(Self { content: Content::Given { block: Box::new(block), senders }, parent, ancestry })
+    }
+
     pub(crate) fn block(&self) -> &Block {
         match &self.content {
             Content::Mined(record) => &record.block,
             Content::Pending(pending) => &pending.block,
+            Content::Given { block, .. } => block,
         }
+    }
+
+    /// The blocks below it.
+    pub(crate) fn ancestry(&self) -> &ChainAncestry {
+        &self.ancestry
     }
 
     /// One for each transaction, zero for REMASC.
@@ -66,6 +88,7 @@ impl BlockSubject {
         match &self.content {
             Content::Mined(record) => record.senders(),
             Content::Pending(pending) => &pending.senders,
+            Content::Given { senders, .. } => senders,
         }
     }
 
@@ -79,6 +102,7 @@ impl BlockSubject {
         match &self.content {
             Content::Mined(record) => record.hash,
             Content::Pending(pending) => pending_hash(pending),
+            Content::Given { block, .. } => block.hash(),
         }
     }
 
@@ -119,7 +143,7 @@ impl BlockSubject {
                 let open = || node.state_at(&self.parent);
                 node.caches().replays.branch(key, self.replayed(node), index, &open, deadline)
             }
-            Content::Pending(_) => {
+            Content::Pending(_) | Content::Given { .. } => {
                 let mut replay = self.replay(node, deadline)?;
                 replay.advance_to(index)?;
                 Ok(replay)
@@ -127,11 +151,11 @@ impl BlockSubject {
         }
     }
 
-    /// Returns the identity of the executions of a stored block; `None` for a pending block.
+    /// Returns the identity of the executions of a stored block; `None` for other blocks.
     pub(crate) fn stored_key(&self) -> Option<ReplayKey> {
         match &self.content {
             Content::Mined(record) => Some(self.replay_key(record)),
-            Content::Pending(_) => None,
+            Content::Pending(_) | Content::Given { .. } => None,
         }
     }
 

@@ -1,16 +1,17 @@
 //! Reads of the state. A read creates no account.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use rhizome_primitives::{B256, Bytes, EMPTY_CODE_HASH, I256, U256};
+use rhizome_primitives::{B256, Bytes, EMPTY_CODE_HASH, I256, U256, keccak256};
 use rhizome_trie::account::AccountState;
 use rhizome_trie::keys::{self, KeyPart, StateKey};
 
 use super::access::AccountPart;
 use super::account::{AccountIndex, Deletion};
 use super::code::Code;
-use super::slot_listing::visit_in_parts;
+use super::slot_listing::{ListedSlot, visit_in_parts};
 use super::{AccountId, Read, State};
 use crate::code::{self, ExecutableCode};
 
@@ -128,6 +129,49 @@ impl State {
             }
         }
         Ok(())
+    }
+
+    /// Returns the present storage slots of a contract from the hash `first` on with their values, at most `most`, in the order
+    /// of the Keccak hashes of the slots. Reads a part of them, by the first byte of the hash, at a time; `is_over` is asked
+    /// between slots and ends the listing.
+    pub fn slots_from(
+        &mut self,
+        account: impl Into<AccountId>,
+        first: B256,
+        most: usize,
+        is_over: &dyn Fn() -> bool,
+    ) -> Read<Vec<ListedSlot>> {
+        let index = self.locate(account.into());
+        let reader = Arc::clone(&self.reader);
+        let prefix = keys::mark_key_of(self.account_at(index).key());
+        let is_deleted = self.account_at(index).parts.deletion != Deletion::None;
+        let hash_of = |slot: U256| keccak256(slot.to_be_bytes::<32>());
+        let loaded: Vec<(B256, U256)> =
+            self.account_at(index).parts.slots.keys().map(|slot| (hash_of(*slot), *slot)).collect();
+        let mut listed = Vec::new();
+        for byte in first[0]..=u8::MAX {
+            let is_here = |hash: &B256| hash[0] == byte && *hash >= first;
+            let mut part: BTreeMap<B256, U256> = loaded.iter().copied().filter(|(hash, _)| is_here(hash)).collect();
+            if !is_deleted {
+                reader.visit_keys(&[prefix.as_slice(), &[byte]].concat(), &mut |key| {
+                    if let Some(StateKey { part: KeyPart::Slot(slot), .. }) = StateKey::parse(key) {
+                        let slot = U256::from_be_bytes(slot.0);
+                        part.extend(Some((hash_of(slot), slot)).filter(|(hash, _)| is_here(hash)));
+                    }
+                    if is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                })?;
+            }
+            for (hash, slot) in part {
+                if listed.len() == most || is_over() {
+                    return Ok(listed);
+                }
+                let record = self.load_slot(index, slot)?;
+                if let Some(value) = self.slot_at(record).current.bytes() {
+                    listed.push(ListedSlot { hash, slot, value });
+                }
+            }
+        }
+        Ok(listed)
     }
 
     pub(crate) fn exists_at(&mut self, index: AccountIndex) -> Read<bool> {

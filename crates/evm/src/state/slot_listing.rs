@@ -2,7 +2,19 @@
 
 use std::ops::ControlFlow;
 
+use rhizome_primitives::{B256, Bytes, U256};
 use rhizome_trie::{StateError, StateReader};
+
+/// A present storage slot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedSlot {
+    /// Keccak hash of the slot.
+    pub hash: B256,
+    /// The slot.
+    pub slot: U256,
+    /// Its value, of 32 bytes at most outside of the Bridge.
+    pub value: Bytes,
+}
 
 /// Number of keys in the first of 256 parts from which on the keys are listed in parts: about 4,000 keys in all.
 const MANY_IN_A_PART: usize = 16;
@@ -51,7 +63,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use rhizome_primitives::{Bytes, keccak256};
+    use rhizome_primitives::keccak256;
 
     use super::*;
 

@@ -8,13 +8,11 @@ import { blockHash } from './hash.ts'
 const tags = ['latest', 'earliest', 'pending', 'safe', 'finalized']
 /** 0x and 32 bytes. */
 const maxLength = 66
-const schema = Type.Union([
-  Type.Enum(['latest', 'earliest', 'pending']),
-  Type.String({ pattern: '^0x[0-9a-fA-F]{1,16}$' }),
-  Type.String({ pattern: '^0x[0-9a-fA-F]{64}$' }),
-])
-const check = Compile(schema)
-const expects = 'latest, earliest, pending, a block number (0x and hex digits)'
+const height = Type.String({ pattern: '^0x[0-9a-fA-F]{1,16}$' })
+const hash = Type.String({ pattern: '^0x[0-9a-fA-F]{64}$' })
+const schema = Type.Union([Type.Enum(tags), height, hash])
+const check = Compile(Type.Union([Type.Enum(['latest', 'earliest', 'pending']), height, hash]))
+const expects = 'latest, earliest, pending, safe, finalized, a block number (0x and hex digits)'
 
 /** Block id of a state read: tag, number, hash, or an object with `blockHash` or `blockNumber`. */
 export const stateBlock: Kind<string> = {
@@ -23,9 +21,10 @@ export const stateBlock: Kind<string> = {
   schema: Type.Union([
     schema,
     Type.Object({ blockHash: blockHash.schema, requireCanonical: Type.Optional(Type.Boolean()) }),
-    Type.Object({ blockNumber: Type.String({ pattern: '^0x[0-9a-fA-F]{1,16}$' }) }),
+    Type.Object({ blockNumber: height }),
   ]),
   whenAbsent: 'latest',
+  hasDepthTags: true,
   read(value) {
     return readStateBlock(this, value, false)
   },
@@ -37,6 +36,7 @@ export const callBlock: Kind<string> = {
   expects: stateBlock.expects,
   schema: stateBlock.schema,
   whenAbsent: 'latest',
+  hasDepthTags: true,
   read(value) {
     return readStateBlock(this, value, true)
   },
@@ -48,6 +48,7 @@ export const numberedBlock: Kind<string> = {
   expects,
   schema,
   whenAbsent: 'latest',
+  hasDepthTags: true,
   read(value) {
     if (value === 'latest') return value
     if (check.Check(value)) return fitting(this, value)
@@ -61,6 +62,7 @@ export const headerBlock: Kind<string> = {
   expects,
   schema,
   whenAbsent: 'latest',
+  hasDepthTags: true,
   read(value) {
     return check.Check(value) ? fitting(this, value) : lookUp(this, quoted(value))
   },
@@ -72,6 +74,7 @@ export const estimateBlock: Kind<string> = {
   expects,
   schema,
   whenAbsent: 'latest',
+  hasDepthTags: true,
   read(value) {
     if (value === 'latest') return value
     if (check.Check(value)) return fitting(this, value)

@@ -99,6 +99,7 @@ function tooLargeToKeep(size: number): RpcError {
 }
 
 function readBound(kind: Kind<string>, value: unknown): string {
+  if (isDepthTag(value)) return value
   return readMember('filter', kind, memberText(value))
 }
 
@@ -130,6 +131,11 @@ function readTopics(owner: string, value: unknown): (string[] | null)[] | undefi
     return choices.length === 0 ? null : choices
   })
   return positions.length === 0 ? undefined : positions
+}
+
+/** Returns whether a bound is a tag of a block below the head. */
+export function isDepthTag(bound: unknown): bound is string {
+  return bound === 'safe' || bound === 'finalized'
 }
 
 function isNumber(bound: string | undefined): bound is string {

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { objectText } from '../kind.ts'
+import { blockOverrides, stateOverrides } from './overrides.ts'
 
 const tracers = ['rskTracer', 'callTracer', 'prestateTracer'] as const
 const switches = [
@@ -14,13 +15,25 @@ const switches = [
 
 const flags = Object.fromEntries(switches.map((name) => [name, Type.Optional(Type.Boolean())]))
 
-/** Options of debug_trace*. `crates/answers/src/tracing/options.rs` reads them. */
-export const traceOptions = objectText(
+const members = {
+  tracer: Type.Optional(Type.Enum([...tracers])),
+  tracerConfig: Type.Optional(Type.Object(flags)),
+  ...flags,
+}
+const expects = `an object with tracer (${tracers.join(', ')}), tracerConfig, ${switches.join(', ')}`
+
+// `crates/answers/src/tracing/options.rs` reads the options.
+
+/** Options of debug_trace*. */
+export const traceOptions = objectText('options', expects, Type.Object(members))
+
+/** Options of debug_traceCall. */
+export const tracedCallOptions = objectText(
   'options',
-  `an object with tracer (${tracers.join(', ')}), tracerConfig, ${switches.join(', ')}`,
+  `${expects}, stateOverrides, blockOverrides`,
   Type.Object({
-    tracer: Type.Optional(Type.Enum([...tracers])),
-    tracerConfig: Type.Optional(Type.Object(flags)),
-    ...flags,
+    ...members,
+    stateOverrides: Type.Optional(stateOverrides.schema),
+    blockOverrides: Type.Optional(blockOverrides.schema),
   }),
 )

@@ -10,6 +10,7 @@ export const tracedBlock: Kind<string> = {
   name: 'block',
   expects: `${numberedBlock.expects}, or a block hash`,
   schema: numberedBlock.schema,
+  hasDepthTags: true,
   read: headerBlock.read,
 }
 
@@ -18,6 +19,7 @@ export const tracedBlockOrHash: Kind<string> = {
   name: 'block',
   expects: tracedBlock.expects,
   schema: Type.Union([tracedBlock.schema, blockHash.schema]),
+  hasDepthTags: true,
   read(value) {
     const isHash = typeof value === 'string' && value.length >= heightTextLimit
     return isHash ? blockHash.read(value) : tracedBlock.read(value)

@@ -24,6 +24,14 @@ export const transaction = shape('Transaction', {
   type: quantity,
 })
 
+export const filledTransaction = shape('FilledTransaction', { raw: data, tx: transaction })
+
+/** Result of a call of eth_callMany. */
+export const bundledCall = Type.Union([
+  shape('CallValue', { value: data }),
+  shape('CallError', { error: Type.String() }),
+])
+
 /** Members of a header; null if a pending or old block lacks them. */
 const header = {
   number: orNull(quantity),

@@ -1,5 +1,20 @@
 import { Type } from 'typebox'
-import { address, data, flag, hash, listOf, named, nothing, orNull, quantity, shape, text, whole } from './values.ts'
+import { transaction } from './chain.ts'
+import {
+  address,
+  bytesOf,
+  data,
+  flag,
+  hash,
+  listOf,
+  named,
+  nothing,
+  orNull,
+  quantity,
+  shape,
+  text,
+  whole,
+} from './values.ts'
 
 // The pool, peers and limits of this node.
 
@@ -21,6 +36,39 @@ const pooled = shape('PooledTransaction', {
 
 /** Sender without `0x` -> nonce in decimal -> transactions. */
 const tree = (element: typeof pooled | typeof text) => named('^[0-9a-f]{40}$', named('^[0-9]+$', listOf(element)))
+
+/** Nonce in decimal -> transaction. */
+const waiting = named('^[0-9]+$', transaction)
+
+export const poolContentFrom = shape('PoolContentFrom', { pending: waiting, queued: waiting })
+
+const fork = shape('ForkConfig', {
+  activationBlock: quantity,
+  upgrade: text,
+  blobSchedule: nothing,
+  chainId: quantity,
+  forkId: bytesOf(4),
+  precompiles: named('^[A-Z0-9_]+$', address),
+  systemContracts: shape('SystemContracts', {}),
+})
+
+export const forkConfig = shape('ForkConfigs', { current: fork, next: orNull(fork), last: orNull(fork) })
+
+const resource = shape('Resource', {
+  disabled: flag,
+  oldestBlock: quantity,
+  deleteStrategy: Type.Optional(shape('DeleteStrategy', { type: text, retentionBlocks: quantity })),
+})
+
+export const capabilities = shape('Capabilities', {
+  head: shape('CapabilitiesHead', { number: quantity, hash }),
+  state: resource,
+  tx: resource,
+  logs: resource,
+  receipts: resource,
+  blocks: resource,
+  stateproofs: resource,
+})
 
 export const poolContent = shape('PoolContent', { pending: tree(pooled), queued: tree(pooled) })
 export const poolTexts = shape('PoolTexts', { pending: tree(text), queued: tree(text) })

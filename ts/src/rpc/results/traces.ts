@@ -151,6 +151,11 @@ export const tracerResult = Type.Union([
   shape('PrestateChange', { pre: prestate, post: prestate }),
   prestate,
 ])
+/** Storage slots by their Keccak hashes. Values of the Bridge can be longer than a word. */
+export const storageRange = shape('StorageRange', {
+  storage: named('^0x[0-9a-f]{64}$', shape('StorageEntry', { key: hash, value: data })),
+  nextKey: orNull(hash),
+})
 /** Results of a block; those of rskTracer have no hash. */
 export const tracerResults = listOf(
   Type.Union([shape('TracedTransaction', { txHash: hash, result: tracerResult }), instructions, transfer]),

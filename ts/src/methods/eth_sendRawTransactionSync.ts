@@ -1,0 +1,70 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Answer } from '../rpc/envelope.ts'
+import { overloaded, RpcError } from '../rpc/errors.ts'
+import { positional } from '../rpc/method.ts'
+import { bytes, ofAnySize } from '../rpc/parameters/bytes.ts'
+import { wholeNumber } from '../rpc/parameters/wholeNumber.ts'
+import type { RequestContext } from '../rpc/requestContext.ts'
+import * as chain from '../rpc/results/chain.ts'
+import { type Context, defineMethod } from './context.ts'
+
+/** Distance of two looks for the receipt. */
+const lookMs = 200
+/** Transactions that may be waited for at the same time by one worker. */
+const maxWaiting = 256
+/** EIP-7966: the transaction was accepted, and no block has it in time. */
+const notProcessed = 4
+
+let waiting = 0
+
+export const eth_sendRawTransactionSync = defineMethod({
+  params: positional([ofAnySize(bytes)], [wholeNumber('timeoutMs', 0x7fffffff)]),
+  result: chain.receipt,
+  async answer(context, [data, timeoutMs = 0], request) {
+    if (waiting >= maxWaiting) throw overloaded()
+    waiting++
+    try {
+      const keccak = await request.run((deadlineMs, token) => context.native.web3Sha3(data, deadlineMs, token))
+      const hash = JSON.parse(textOf(keccak)) as string
+      const sent = await receiptIfMined(context, hash, () =>
+        request.run((deadlineMs, token) => context.native.ethSendRawTransaction(data, deadlineMs, token)),
+      )
+      const limitMs = timeoutMs === 0 ? context.sendWaitMs : Math.min(timeoutMs, context.sendWaitMs)
+      return sent ?? (await minedReceipt(context, hash, limitMs, request))
+    } finally {
+      waiting--
+    }
+  },
+})
+
+/** Sends. With instant mining the error of a reverted transaction arrives here: its receipt is returned in place of it. */
+async function receiptIfMined(context: Context, hash: string, send: () => unknown): Promise<Answer | undefined> {
+  try {
+    await send()
+  } catch (error) {
+    const receipt = receiptOf(context, hash)
+    if (receipt === undefined) throw error
+    return receipt
+  }
+  return receiptOf(context, hash)
+}
+
+/** Looks for the receipt until the time is over or the client has disconnected. */
+async function minedReceipt(context: Context, hash: string, limitMs: number, request: RequestContext): Promise<Answer> {
+  const end = performance.now() + limitMs
+  for (let left = limitMs; left > 0 && !request.isAborted; left = end - performance.now()) {
+    await wait(Math.min(lookMs, left))
+    const receipt = receiptOf(context, hash)
+    if (receipt !== undefined) return receipt
+  }
+  throw new RpcError(notProcessed, `The transaction was accepted, but no block contains it after ${limitMs} ms`, hash)
+}
+
+function receiptOf(context: Context, hash: string): Answer | undefined {
+  const receipt = context.native.ethGetTransactionReceipt(hash)
+  return textOf(receipt) === 'null' ? undefined : receipt
+}
+
+function textOf(answer: Answer): string {
+  return typeof answer === 'string' ? answer : answer.toString('latin1')
+}
