@@ -3,8 +3,9 @@ import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { declare } from './declarations.mjs'
 
-/** Without comments and blank space, which are a third of the text. Names stay, for stack traces. */
-const minify = { compress: false, mangle: false, codegen: true }
+/** Without comments, blank space and long names of variables. Names of functions and classes stay, for stack traces. */
+const keepNames = { function: true, class: true }
+const minify = { compress: false, mangle: { keepNames }, codegen: true }
 const output = { format: 'esm', entryFileNames: '[name].js', minify }
 
 export async function buildBundle(root) {
