@@ -18,6 +18,15 @@ const none = `0x${'ab'.repeat(32)}`
 const word = (number: number) => number.toString(16).padStart(64, '0')
 const increase = (step: number) => `0x30f3f0db${word(step)}`
 const traceTypes = ['trace', 'stateDiff', 'vmTrace']
+const tracers = [
+  'callTracer',
+  'prestateTracer',
+  '4byteTracer',
+  'flatCallTracer',
+  'muxTracer',
+  'noopTracer',
+  'erc7562Tracer',
+]
 const typedData = {
   types: { EIP712Domain: [{ name: 'name', type: 'string' }], Note: [{ name: 'text', type: 'string' }] },
   primaryType: 'Note',
@@ -190,8 +199,9 @@ describe('answers have the form that is described', { timeout: 120_000 }, () => 
     const encoded = await node.result<string>('debug_getRawBlock', ['latest'])
     for (const tracer of ['callTracer', undefined]) await good('debug_traceBlock', [encoded, tracer ? { tracer } : {}])
     for (const most of [0, 1, 100]) await good('debug_storageRangeAt', [block, 0, contract, '0x0', most])
-    for (const tracer of [undefined, 'callTracer', 'prestateTracer']) {
-      const options = tracer === undefined ? {} : { tracer }
+    for (const tracer of [undefined, ...tracers]) {
+      const tracerConfig = tracer === 'muxTracer' ? { callTracer: {}, noopTracer: {}, prestateTracer: {} } : {}
+      const options = tracer === undefined ? {} : { tracer, tracerConfig }
       for (const one of [creation, hash, failed]) await good('debug_traceTransaction', [one, options])
       await good('debug_traceCall', [{ from, to: contract, data: increase(2) }, 'latest', options])
       await good('debug_traceBlockByHash', [block, options])

@@ -150,6 +150,37 @@ describe('a development node', () => {
     await node.result('evm_mine')
   })
 
+  test('tracers of geth', async () => {
+    const { hash } = await node.result<{ hash: string }>('eth_getTransactionBySenderAndNonce', [account.address, 0])
+    const traced = (tracer: string, tracerConfig: object = {}) =>
+      node.result('debug_traceTransaction', [hash, { tracer, tracerConfig }])
+    expect(await traced('noopTracer')).toEqual({})
+    const call = { to: contract, data: '0x0102030405' }
+    expect(await node.result('debug_traceCall', [call, 'latest', { tracer: '4byteTracer' }])).toEqual({
+      '0x01020304-1': 1,
+    })
+    expect(await traced('flatCallTracer')).toEqual(await node.result('trace_transaction', [hash]))
+    expect(await traced('muxTracer', { callTracer: { withLog: true }, '4byteTracer': null })).toEqual({
+      callTracer: await traced('callTracer', { withLog: true }),
+      '4byteTracer': {},
+    })
+    expect(await traced('muxTracer', { callTracer: {}, prestateTracer: { diffMode: true } })).toEqual({
+      callTracer: await traced('callTracer'),
+      prestateTracer: await traced('prestateTracer', { diffMode: true }),
+    })
+    expect(await traced('erc7562Tracer')).toMatchObject({
+      type: 'CALL',
+      to: contract,
+      accessedSlots: { reads: { [word(0)]: [word(0)] }, writes: { [word(0)]: 1 }, transientReads: {} },
+      usedOpcodes: { '0x52': 1, '0x54': 1, '0x55': 1, '0xf3': 1 },
+      extCodeAccessInfo: [],
+      contractSize: {},
+      outOfGas: false,
+    })
+    const nested = { tracer: 'muxTracer', tracerConfig: { muxTracer: {} } }
+    expect((await node.ask('debug_traceTransaction', [hash, nested])).error?.code).toBe(-32602)
+  })
+
   test('lists storage slots in the order of their hashes', async () => {
     const slots = ['0x0', '0x1', '0x2', '0x3']
     for (const slot of slots.slice(1)) await node.result('hardhat_setStorageAt', [contract, slot, word(7)])

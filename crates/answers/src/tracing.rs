@@ -6,14 +6,17 @@
 
 pub mod call_tracer;
 pub mod call_tree;
+pub(crate) mod four_byte;
 mod limit;
 pub mod options;
 pub mod prestate;
+pub(crate) mod several;
 pub mod state_diff;
 pub mod struct_logs;
 pub(crate) mod subject;
 pub mod traced;
 pub mod transaction_trace;
+pub(crate) mod user_operation;
 pub mod vm_trace;
 
 pub use limit::Limit;

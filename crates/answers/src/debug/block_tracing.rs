@@ -52,7 +52,8 @@ impl<'s> BlockTracing<'s> {
     ) -> Self {
         let limit = Limit::new(node.options().trace_limits.bytes);
         let shape = node.options().trace_shape;
-        let recording = Recording { options, shape, limit, deadline, first_log: replay.log_count() };
+        let first_log = replay.log_count();
+        let recording = Recording { options, shape, limit, deadline, first_log, location: None };
         Self { subject, replay, recording, next }
     }
 
@@ -60,6 +61,8 @@ impl<'s> BlockTracing<'s> {
     pub(super) fn write_next(&mut self, json: &mut JsonWriter) -> Result<(), RpcError> {
         let Self { subject, replay, recording, next } = self;
         let transactions = subject.block().transactions.len();
+        recording.location =
+            subject.block().transactions.get(*next).map(|transaction| subject.location(*next, transaction));
         let logs = recording.write(json, |inspection| {
             let missing = || ExecError::Senders { senders: *next, transactions };
             let inspected = replay.step(inspection)?.ok_or_else(missing)?;

@@ -34,7 +34,19 @@ pub fn write(
     form: CallTracerForm,
     limit: &Limit,
 ) -> Result<(), RpcError> {
-    let mut writer = CallTraceWriter { json, tree, form, limit, kept: Vec::new() };
+    write_with(json, traced, tree, form, limit, &|_json, _index| {})
+}
+
+/// Does the same as [`write`] with further members of each call, by the index of its node.
+pub(crate) fn write_with(
+    json: &mut JsonWriter,
+    traced: &Traced,
+    tree: &CallTree,
+    form: CallTracerForm,
+    limit: &Limit,
+    write_details: &dyn Fn(&mut JsonWriter, usize),
+) -> Result<(), RpcError> {
+    let mut writer = CallTraceWriter { json, tree, form, limit, write_details, kept: Vec::new() };
     if form.has_logs {
         writer.kept = kept_logs(tree);
     }
@@ -64,6 +76,7 @@ struct CallTraceWriter<'a> {
     tree: &'a CallTree,
     form: CallTracerForm,
     limit: &'a Limit,
+    write_details: &'a dyn Fn(&mut JsonWriter, usize),
     /// Sequences of the logs that stayed, ascending.
     kept: Vec<usize>,
 }
@@ -116,6 +129,7 @@ impl CallTraceWriter<'_> {
         if self.form.has_logs {
             self.top_logs(traced, root, is_failed);
         }
+        (self.write_details)(self.json, 0);
         self.json.end_object();
         self.limit.check(self.json.len())
     }
@@ -175,20 +189,20 @@ impl CallTraceWriter<'_> {
     fn children(&mut self, parent: &CallNode, is_undone: bool) -> Result<(), RpcError> {
         let tree = self.tree;
         let is_reference = self.is_reference();
-        let nodes = parent.children.iter().filter_map(|index| tree.nodes.get(*index));
-        let mut nodes = nodes.filter(|node| !is_reference || node.is_in_reference()).peekable();
+        let nodes = parent.children.iter().filter_map(|index| Some((*index, tree.nodes.get(*index)?)));
+        let mut nodes = nodes.filter(|(_, node)| !is_reference || node.is_in_reference()).peekable();
         if nodes.peek().is_none() {
             return Ok(());
         }
         self.json.key("calls").begin_array();
-        for node in nodes {
-            self.node(node, is_undone)?;
+        for (index, node) in nodes {
+            self.node(index, node, is_undone)?;
         }
         self.json.end_array();
         Ok(())
     }
 
-    fn node(&mut self, node: &CallNode, is_undone: bool) -> Result<(), RpcError> {
+    fn node(&mut self, index: usize, node: &CallNode, is_undone: bool) -> Result<(), RpcError> {
         self.json.begin_object();
         match node.deed {
             Deed::SelfDestruct => self.self_destruct(node),
@@ -200,6 +214,7 @@ impl CallTraceWriter<'_> {
         if self.form.has_logs {
             self.logs(node, is_undone);
         }
+        (self.write_details)(self.json, index);
         self.json.end_object();
         self.limit.check(self.json.len())
     }

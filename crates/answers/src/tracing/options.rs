@@ -3,7 +3,7 @@
 use crate::error::RpcError;
 use crate::overrides::{self, Overrides};
 use crate::sent::{Sent, shortened};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A tracer by name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -15,10 +15,39 @@ pub enum Tracer {
     Calls,
     /// The state that the execution touched.
     Prestate,
+    /// Number of calls of each method, by the first four bytes of their data.
+    FourByte,
+    /// Calls as the list of `trace_*`.
+    FlatCalls,
+    /// Several tracers at once.
+    Mux,
+    /// Nothing.
+    Noop,
+    /// Calls with the instructions and storage slots that ERC-7562 restricts.
+    Erc7562,
+}
+
+/// Tracers by name.
+const TRACERS: [(&str, Tracer); 8] = [
+    ("rskTracer", Tracer::StructLogs),
+    ("callTracer", Tracer::Calls),
+    ("prestateTracer", Tracer::Prestate),
+    ("4byteTracer", Tracer::FourByte),
+    ("flatCallTracer", Tracer::FlatCalls),
+    ("muxTracer", Tracer::Mux),
+    ("noopTracer", Tracer::Noop),
+    ("erc7562Tracer", Tracer::Erc7562),
+];
+
+impl Tracer {
+    /// Returns the name in requests.
+    pub(crate) fn name(self) -> &'static str {
+        TRACERS.iter().find(|(_, tracer)| *tracer == self).map_or("", |(name, _)| name)
+    }
 }
 
 /// The options of `debug_trace*`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TraceOptions {
     /// Which tracer.
     pub tracer: Tracer,
@@ -36,12 +65,17 @@ pub struct TraceOptions {
     pub hides_stack: bool,
     /// Instructions and prestate: without storage.
     pub hides_storage: bool,
+    /// Mux: each tracer once.
+    pub parts: Vec<TraceOptions>,
+    /// ERC-7562: instructions that are not counted; `None`: the usual ones.
+    pub ignored_instructions: Option<Vec<u8>>,
 }
 
 /// Names of the switches, in the order of `TraceOptions::set`.
 const SWITCHES: [&str; 7] =
     ["onlyTopCall", "withLog", "diffMode", "disableCode", "disableMemory", "disableStack", "disableStorage"];
-const EXPECTED: &str = "an object with tracer (rskTracer, callTracer, prestateTracer), tracerConfig, onlyTopCall, withLog, \
+const EXPECTED: &str = "an object with tracer (rskTracer, callTracer, prestateTracer, 4byteTracer, flatCallTracer, \
+    muxTracer, noopTracer, erc7562Tracer), tracerConfig, onlyTopCall, withLog, \
     diffMode, disableCode, disableMemory, disableStack, disableStorage";
 
 impl TraceOptions {
@@ -69,10 +103,17 @@ impl TraceOptions {
             Some(_) => return Err(refusal("Invalid tracerConfig: an object is expected")),
         };
         let mut options = Self { tracer: tracer(members.get("tracer"))?, ..Self::default() };
+        if options.tracer == Tracer::Mux {
+            options.parts = config.map(parts).transpose()?.unwrap_or_default();
+            return Ok(options);
+        }
         for (name, value) in members.iter().chain(config.into_iter().flatten()) {
             if is_set(value) {
                 options.set(name);
             }
+        }
+        if let Some(list) = config.and_then(|config| config.get("ignoredOpcodes")).filter(|list| !list.is_null()) {
+            options.ignored_instructions = Some(instructions(list)?);
         }
         Ok(options)
     }
@@ -101,13 +142,33 @@ fn refusal(message: impl Into<String>) -> RpcError {
 
 fn tracer(value: Option<&Value>) -> Result<Tracer, RpcError> {
     let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(Tracer::StructLogs) };
-    let name = value.as_str().unwrap_or_default().to_ascii_lowercase();
-    match name.as_str() {
-        "rsktracer" => Ok(Tracer::StructLogs),
-        "calltracer" => Ok(Tracer::Calls),
-        "prestatetracer" => Ok(Tracer::Prestate),
-        _ => Err(refusal(format!("Invalid tracer: {}", shortened(&Sent::from(value).quoted())))),
+    let name = value.as_str().unwrap_or_default();
+    let known = TRACERS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, tracer)| *tracer);
+    known.ok_or_else(|| refusal(format!("Invalid tracer: {}", shortened(&Sent::from(value).quoted()))))
+}
+
+/// Reads the tracers of the muxTracer with their configurations.
+fn parts(config: &Map<String, Value>) -> Result<Vec<TraceOptions>, RpcError> {
+    let mut parts: Vec<TraceOptions> = Vec::new();
+    for (name, config) in config {
+        let part = TraceOptions::read(&serde_json::json!({ "tracer": name, "tracerConfig": config }))?;
+        if part.tracer == Tracer::Mux || parts.iter().any(|other| other.tracer == part.tracer) {
+            return Err(refusal(format!("Invalid tracerConfig: {} in a muxTracer", shortened(name))));
+        }
+        parts.push(part);
     }
+    Ok(parts)
+}
+
+/// Reads bytes of instructions, as numbers or 0x hex.
+fn instructions(list: &Value) -> Result<Vec<u8>, RpcError> {
+    let malformed = || refusal("Invalid ignoredOpcodes: an array of bytes, 0x and hex digits, is expected");
+    let byte = |value: &Value| match value {
+        Value::String(text) => text.strip_prefix("0x").and_then(|digits| u8::from_str_radix(digits, 16).ok()),
+        other => other.as_u64().and_then(|number| u8::try_from(number).ok()),
+    };
+    let list = list.as_array().filter(|list| list.len() <= 256).ok_or_else(malformed)?;
+    list.iter().map(|value| byte(value).ok_or_else(malformed)).collect()
 }
 
 fn is_set(value: &Value) -> bool {
@@ -168,7 +229,15 @@ mod tests {
         assert_eq!(parsed.unwrap(), TraceOptions { tracer: Tracer::Calls, has_logs: true, ..TraceOptions::default() });
         let message = |json| TraceOptions::parse_for_call(json).unwrap_err().message;
         for (json, refusal) in [
-            (r#"{"tracer":"4byteTracer"}"#, "Invalid tracer: 4byteTracer"),
+            (r#"{"tracer":"5byteTracer"}"#, "Invalid tracer: 5byteTracer"),
+            (
+                r#"{"tracer":"muxTracer","tracerConfig":{"muxTracer":{}}}"#,
+                "Invalid tracerConfig: muxTracer in a muxTracer",
+            ),
+            (
+                r#"{"tracer":"muxTracer","tracerConfig":{"noopTracer":1}}"#,
+                "Invalid tracerConfig: an object is expected",
+            ),
             (r#"{"tracer":""}"#, "Invalid tracer: "),
             (r#"{"tracerConfig":"x"}"#, "Invalid tracerConfig: an object is expected"),
             ("[]", "Invalid trace options"),
@@ -176,6 +245,11 @@ mod tests {
         ] {
             assert_eq!(message(json), refusal);
         }
+        let json = r#"{"tracer":"muxTracer","tracerConfig":{"4byteTracer":null,"callTracer":{"withLog":true}}}"#;
+        let tracers = TraceOptions::parse(json).unwrap().parts.into_iter().map(|part| (part.tracer, part.has_logs));
+        assert_eq!(tracers.collect::<Vec<_>>(), [(Tracer::FourByte, false), (Tracer::Calls, true)]);
+        let json = r#"{"tracer":"erc7562Tracer","tracerConfig":{"ignoredOpcodes":["0x54",1]}}"#;
+        assert_eq!(TraceOptions::parse(json).unwrap().ignored_instructions, Some(vec![0x54, 1]));
         let json = r#"{"blockOverrides":{"number":"0x9"},"stateOverrides":null}"#;
         let (options, overrides) = TraceOptions::parse_for_call(json).unwrap();
         assert_eq!((options, overrides.block.number), (TraceOptions::default(), Some(9)));

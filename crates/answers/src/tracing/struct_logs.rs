@@ -289,9 +289,9 @@ impl Inspector for StructLogs {
         }
         let cells = Rc::clone(&frame.cells);
         let count = cells.borrow().len();
-        let options = self.options;
-        let shown = [(options.hides_stack, 67 * step.stack.len()), (options.hides_memory, step.memory.len() / 32 * 67)];
-        let storage = if options.hides_storage { 0 } else { SLOT_SIZE * count };
+        let TraceOptions { hides_memory, hides_stack, hides_storage, .. } = self.options;
+        let shown = [(hides_stack, 67 * step.stack.len()), (hides_memory, step.memory.len() / 32 * 67)];
+        let storage = if hides_storage { 0 } else { SLOT_SIZE * count };
         let columns: usize = shown.iter().filter(|(is_hidden, _)| !is_hidden).map(|(_, size)| size).sum();
         self.limit.take(STEP_SIZE + columns + storage)?;
 
@@ -306,17 +306,17 @@ impl Inspector for StructLogs {
         json.key("depth").number(step.depth as i64);
         json.key("pc").number(step.position as i64);
         json.key("gas").number(step.gas as i64);
-        if !options.hides_memory {
+        if !hides_memory {
             json.key("memory").begin_array();
             step.memory.chunks(32).for_each(|word| json.bare_hex(word));
             json.end_array();
         }
-        if !options.hides_stack {
+        if !hides_stack {
             json.key("stack").begin_array();
             step.stack.iter().for_each(|word| json.bare_word(word));
             json.end_array();
         }
-        if !options.hides_storage {
+        if !hides_storage {
             json.key("storage").begin_object();
             if count > 0 {
                 self.maps.push((json.len(), cells));

@@ -2,7 +2,16 @@ import { Type } from 'typebox'
 import { objectText } from '../kind.ts'
 import { blockOverrides, stateOverrides } from './overrides.ts'
 
-const tracers = ['rskTracer', 'callTracer', 'prestateTracer'] as const
+const tracers = [
+  'rskTracer',
+  'callTracer',
+  'prestateTracer',
+  '4byteTracer',
+  'flatCallTracer',
+  'muxTracer',
+  'noopTracer',
+  'erc7562Tracer',
+] as const
 const switches = [
   'onlyTopCall',
   'withLog',
@@ -17,7 +26,8 @@ const flags = Object.fromEntries(switches.map((name) => [name, Type.Optional(Typ
 
 const members = {
   tracer: Type.Optional(Type.Enum([...tracers])),
-  tracerConfig: Type.Optional(Type.Object(flags)),
+  // Of the muxTracer: the configurations of its tracers by name.
+  tracerConfig: Type.Optional(Type.Object({ ...flags, ignoredOpcodes: Type.Optional(Type.Array(Type.Unknown())) })),
   ...flags,
 }
 const expects = `an object with tracer (${tracers.join(', ')}), tracerConfig, ${switches.join(', ')}`

@@ -143,14 +143,35 @@ const prestate = named(
   }),
 )
 
-/** Result of the requested tracer. */
-export const tracerResult = Type.Union([
+/** Tree of calls with the instructions and storage slots of each (erc7562Tracer). */
+const userOperation = Type.Object(
+  {
+    ...callFrame.properties,
+    accessedSlots: Type.Object({}),
+    extCodeAccessInfo: listOf(address),
+    usedOpcodes: named('^0x[0-9a-f]{1,2}$', whole),
+    contractSize: named('^0x[0-9a-f]{40}$', shape('ContractSize', { contractSize: whole, opcode: whole })),
+    outOfGas: Type.Boolean(),
+    keccak: Type.Optional(listOf(data)),
+  },
+  { title: 'UserOperationFrame' },
+)
+
+const single = Type.Union([
   instructions,
   transfer,
+  userOperation,
   callFrame,
+  // Calls of a method (4byteTracer); the noopTracer has none.
+  named('^0x[0-9a-f]{8}-[0-9]+$', whole),
+  // flatCallTracer
+  listOf(Type.Union([transactionTrace, shape('FlatCall', trace)])),
   shape('PrestateChange', { pre: prestate, post: prestate }),
   prestate,
 ])
+
+/** Result of the requested tracer; of the muxTracer by the names of its tracers. */
+export const tracerResult = Type.Union([single, named('^[A-Za-z0-9]+Tracer$', single)])
 /** Storage slots by their Keccak hashes. Values of the Bridge can be longer than a word. */
 export const storageRange = shape('StorageRange', {
   storage: named('^0x[0-9a-f]{64}$', shape('StorageEntry', { key: hash, value: data })),
