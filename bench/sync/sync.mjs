@@ -30,7 +30,7 @@ export async function run(report, { isQuick = false } = {}) {
         sources.push(await SyncNode.start(spec, data))
       }
       for (const count of isQuick ? [1] : [1, 2]) {
-        // Each synchronization stands beside the import before it: the speed of a shared machine changes within minutes.
+        // Each synchronization follows an import: the speed of a shared machine changes within minutes.
         const rounds = []
         for (let round = 0; round < (isQuick ? 1 : 3); round++) {
           const { seconds } = importOnce()

@@ -308,7 +308,7 @@ describe('traces of a contract', () => {
     ['debug_traceTransaction', ['0x12'], /transactionHash: expected 32 bytes/],
     ['debug_traceTransaction', [null], /transactionHash is null/],
     ['debug_traceTransaction', [hash, 'callTracer'], /Invalid trace options .*options: expected an object/],
-    ['debug_traceTransaction', [hash, { tracer: '4byteTracer' }], /Invalid tracer: 4byteTracer/],
+    ['debug_traceTransaction', [hash, { tracer: 'opcountTracer' }], /Invalid tracer: opcountTracer/],
     ['debug_traceTransaction', [hash, { tracer: 7 }], /Invalid tracer: 7/],
     ['debug_traceTransaction', [hash, { tracerConfig: [] }], /Invalid tracerConfig/],
     ['debug_traceBlockByHash', ['latest'], /Invalid block hash/],
