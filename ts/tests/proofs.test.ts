@@ -333,7 +333,7 @@ const wrong: [method: string, params: unknown[], code: number, message: RegExp][
   ['eth_getProof', [from, [`0x1${'00'.repeat(32)}`]], -32602, /storageKeys\[0\]/],
   ['eth_getProof', [from, Array(1025).fill('0x0')], -32602, /more than 1024 elements/],
   ['eth_getProof', [from, [], 'pending'], -32602, /'pending' is not supported/],
-  ['eth_getProof', [from, [], 'safe'], -32602, /safe/],
+  ['eth_getProof', [from, [], 'soon'], -32602, /soon/],
   ['eth_getProof', [from, [], '0x99'], -32600, /^Block 0x99 not found/],
   ['eth_getProof', [from, [], { blockHash: `0x${'ab'.repeat(32)}` }], -32600, /not found/],
   ['eth_getBlockReceipts', [], -32602, /takes \[block\]/],

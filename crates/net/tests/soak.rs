@@ -1,4 +1,5 @@
-//! A node under peers that connect, lie and leave: its memory does not grow and its network threads stay free.
+//! A node under peers that connect, lie and leave: its memory grows no more than that of a node without peers which mines the same
+//! blocks, and its network threads stay free.
 //! `SOAK_MINUTES=30 cargo test --release -p rhizome-net soak -- --nocapture`.
 
 use crate::child_node::ChildNode;
@@ -20,7 +21,7 @@ const LIARS: u64 = 50;
 const MINUTES: &str = "SOAK_MINUTES";
 /// Duration in a usual test run: too short for a statement on memory.
 const SHORT: Duration = Duration::from_secs(8);
-/// Memory may grow until then.
+/// Memory that peers take may grow until then.
 const WARM_UP: Duration = Duration::from_secs(300);
 /// Growth of memory after that which is noise of the allocator.
 const NOISE_KIB: u64 = 8 << 10;
@@ -50,10 +51,28 @@ fn soaked_node() {
     }
 }
 
-fn resident_kib(process: u32) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse().unwrap()
+/// Resident memory of a process in KiB.
+#[derive(Debug, Default)]
+struct MemoryGrowth {
+    /// The most in the warm-up.
+    warm: u64,
+    last: u64,
+}
+
+impl MemoryGrowth {
+    fn note(&mut self, node: &ChildNode, begin: Instant) {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", node.process_id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        self.last = line.trim().trim_end_matches(" kB").parse().unwrap();
+        if begin.elapsed() < WARM_UP {
+            self.warm = self.warm.max(self.last);
+        }
+    }
+
+    /// Returns the growth since the warm-up.
+    fn kib(&self) -> u64 {
+        self.last.saturating_sub(self.warm)
+    }
 }
 
 /// Pseudorandom numbers that a seed reproduces (SplitMix64).
@@ -177,11 +196,12 @@ fn longest_pong(target: &Target, end: Instant) -> Duration {
 fn fifty_liars_cost_no_memory_and_block_no_thread() {
     let asked = std::env::var(MINUTES).ok().map(|text| Duration::from_secs_f64(60.0 * text.parse::<f64>().unwrap()));
     let seed = u64::from(std::process::id());
-    let node = ChildNode::start("soak::soaked_node", MINUTES, "");
+    let start = || ChildNode::start("soak::soaked_node", MINUTES, "");
+    let (node, alone) = (start(), start());
     let target = Target { address: node.address, genesis: node.value("genesis"), blocks: mined(20) };
     let begin = Instant::now();
     let end = begin + asked.unwrap_or(SHORT);
-    let (mut warm, mut last) = (0, 0);
+    let (mut memory, mut memory_alone) = (MemoryGrowth::default(), MemoryGrowth::default());
     let pong = std::thread::scope(|scope| {
         for liar in 0..LIARS {
             let (target, mut random) = (&target, Random(seed << 32 | liar));
@@ -194,19 +214,17 @@ fn fifty_liars_cost_no_memory_and_block_no_thread() {
         }
         let honest = scope.spawn(|| longest_pong(&target, end));
         while Instant::now() < end {
-            last = resident_kib(node.process_id());
-            if begin.elapsed() < WARM_UP {
-                warm = warm.max(last);
-            }
+            memory.note(&node, begin);
+            memory_alone.note(&alone, begin);
             std::thread::sleep(Duration::from_secs(1));
         }
         honest.join().unwrap()
     });
     // Numbers of closed connections by reason.
     let closed: String = node.last_printed("closed").unwrap();
-    eprintln!("seed {seed}: {warm} KiB, at the end {last} KiB, longest pong {pong:?}, closed {closed}");
+    eprintln!("seed {seed}: {memory:?}, without peers {memory_alone:?}, longest pong {pong:?}, closed {closed}");
     assert!(closed.contains("punished"));
-    assert!(last <= warm + NOISE_KIB);
+    assert!(memory.kib() <= memory_alone.kib() + NOISE_KIB);
     // The machine of a usual test run may be busy.
     assert!(pong < if asked.is_some() { LONGEST_PONG } else { Duration::from_secs(5) });
 }
