@@ -278,6 +278,7 @@ mod tests {
         let message = BlockId::parse(&text).unwrap().not_found().message;
         assert_eq!(message, format!("Block with hash 0x{} not found", "ab".repeat(32)));
     }
+
     #[test]
     fn tags_follow_the_head() {
         let node = |tag_depths| {

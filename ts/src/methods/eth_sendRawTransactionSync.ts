@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Answer } from '../rpc/envelope.ts'
+import type { Answer, CoreText } from '../rpc/envelope.ts'
 import { overloaded, RpcError } from '../rpc/errors.ts'
 import { positional } from '../rpc/method.ts'
 import { bytes, ofAnySize } from '../rpc/parameters/bytes.ts'
@@ -24,29 +24,26 @@ export const eth_sendRawTransactionSync = defineMethod({
     if (waiting >= maxWaiting) throw overloaded()
     waiting++
     try {
-      const keccak = await request.run((deadlineMs, token) => context.native.web3Sha3(data, deadlineMs, token))
-      const hash = JSON.parse(textOf(keccak)) as string
-      const sent = await receiptIfMined(context, hash, () =>
-        request.run((deadlineMs, token) => context.native.ethSendRawTransaction(data, deadlineMs, token)),
-      )
+      const hash = await send(context, data, request)
       const limitMs = timeoutMs === 0 ? context.sendWaitMs : Math.min(timeoutMs, context.sendWaitMs)
-      return sent ?? (await minedReceipt(context, hash, limitMs, request))
+      return receiptOf(context, hash) ?? (await minedReceipt(context, hash, limitMs, request))
     } finally {
       waiting--
     }
   },
 })
 
-/** Sends. With instant mining the error of a reverted transaction arrives here: its receipt is returned in place of it. */
-async function receiptIfMined(context: Context, hash: string, send: () => unknown): Promise<Answer | undefined> {
+/** Sends and returns the hash; also if the transaction is refused but mined: with instant mining, a revert arrives as an error. */
+async function send(context: Context, data: CoreText, request: RequestContext): Promise<string> {
   try {
-    await send()
+    const sent = request.run((deadlineMs, token) => context.native.ethSendRawTransaction(data, deadlineMs, token))
+    return hashIn(await sent)
   } catch (error) {
-    const receipt = receiptOf(context, hash)
-    if (receipt === undefined) throw error
-    return receipt
+    const hashed = request.run((deadlineMs, token) => context.native.web3Sha3(data, deadlineMs, token))
+    const hash = hashIn(await hashed)
+    if (receiptOf(context, hash) === undefined) throw error
+    return hash
   }
-  return receiptOf(context, hash)
 }
 
 /** Looks for the receipt until the time is over or the client has disconnected. */
@@ -63,6 +60,10 @@ async function minedReceipt(context: Context, hash: string, limitMs: number, req
 function receiptOf(context: Context, hash: string): Answer | undefined {
   const receipt = context.native.ethGetTransactionReceipt(hash)
   return textOf(receipt) === 'null' ? undefined : receipt
+}
+
+function hashIn(answer: Answer): string {
+  return JSON.parse(textOf(answer)) as string
 }
 
 function textOf(answer: Answer): string {
