@@ -44,9 +44,14 @@ export class EventLoopBudget {
     if (this.#usedMs >= observedMs) this.#observeEnd()
   }
 
+  /** Whether `run` would postpone work of a size. */
+  mustWait(size: Size): boolean {
+    return this.#usedMs >= turnMs[size] || this.#waiting[size].length > 0
+  }
+
   /** Runs work now, or in a later turn if the budget is spent. Light work has to charge its time itself. */
   run<T>(size: Size, work: () => T | Promise<T>): T | Promise<T> {
-    if (this.#usedMs >= turnMs[size] || this.#waiting[size].length > 0) return this.later(size, work)
+    if (this.mustWait(size)) return this.later(size, work)
     this.#owed[size] = false
     if (size === 'light') return work()
     const usedMs = this.#usedMs

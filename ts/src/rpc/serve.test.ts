@@ -3,6 +3,7 @@ import { heapBody } from '../../tests/heapBody.ts'
 import type { Caller } from './caller.ts'
 import { Dispatcher, type Entry, type MethodSpec } from './dispatch.ts'
 import { tooManyRequests } from './errors.ts'
+import { eventLoopBudget } from './eventLoopBudget.ts'
 import { maxParsedBytes } from './largeBody.ts'
 import { wholeMessage } from './longAnswer.ts'
 import { methodsOf, positional } from './method.ts'
@@ -92,10 +93,12 @@ function serve(body: string, hasHints = false, caller?: Caller) {
   const bodies = new BodyServer(dispatcher, { maxBatchRequests: 50, hasHints }, openLarge)
   const request = new RequestContext(1000, () => undefined)
   request.caller = caller
-  const small = Buffer.from(body)
-  return Promise.resolve(
-    bodies.serve(small.length > maxParsedBytes ? heapBody(() => '{"fault":"TooDeep"}', small) : small, request),
-  ).then((reply) => {
+  const bytes = Buffer.from(body)
+  const isLarge = bytes.length > maxParsedBytes
+  const served = bodies.serve(isLarge ? heapBody(() => '{"fault":"TooDeep"}', bytes) : bytes, request)
+  // The caller uses the memory of a small body again.
+  if (!isLarge) bytes.fill(0)
+  return Promise.resolve(served).then((reply) => {
     const parsed = reply.answer === undefined ? undefined : JSON.parse(wholeMessage(reply.answer).toString())
     return { answer: parsed, errorCode: reply.error?.code, trace, defects }
   })
@@ -236,6 +239,11 @@ describe('callers', () => {
     const { answer, trace } = await serve('[{"id":1,"method":"t_write"},{"id":2,"method":"t_write"}]', false, caller)
     expect([answer.error.code, trace, seen.at(-1)]).toEqual([-32005, [], 'leave'])
   })
+})
+
+test('behavior: a body that waits for a later turn is copied', async () => {
+  eventLoopBudget.spend(100)
+  expect((await serve(`${' '.repeat(5000)}${call('t_read', [who])}`)).answer.result).toEqual([who, 'latest'])
 })
 
 test('behavior: a long batch yields to other requests', async () => {

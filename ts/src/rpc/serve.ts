@@ -42,6 +42,10 @@ const lightBytes = 4096
 const maxOpened = 2000
 const openObject = 0x7b
 
+function notText(): RpcError {
+  return new RpcError(code.parseError, 'JSON parse error')
+}
+
 /** Answers bodies: one request or a batch. */
 export class BodyServer {
   readonly #dispatcher: Answerer
@@ -79,12 +83,26 @@ export class BodyServer {
       if (refusal !== undefined) return this.#wholeError(refusal)
       return eventLoopBudget.run('heavy', () => this.#serveLarge(body, request))
     }
+    if (body.length <= lightBytes) return this.#serveSmall(body, request)
+    // Decoding and counting are part of the work: in one turn, bodies of many connections arrive.
+    if (!eventLoopBudget.mustWait('heavy')) return eventLoopBudget.run('heavy', () => this.#serveMedium(body, request))
+    const copy = Buffer.from(body)
+    return eventLoopBudget.later('heavy', () => this.#serveMedium(copy, request))
+  }
+
+  #serveSmall(body: Buffer, request: RequestContext): Reply | Promise<Reply> {
     const text = bodyText(body)
-    if (text === undefined) return this.#wholeError(new RpcError(code.parseError, 'JSON parse error'))
-    const size = body.length <= lightBytes && text.charCodeAt(0) === openObject ? 'light' : 'heavy'
-    // A small body cannot have as many.
-    if (body.length > 2 * maxOpened && opensMoreThan(maxOpened, text)) return this.#serveOutside(body, request)
+    if (text === undefined) return this.#wholeError(notText())
+    const size = text.charCodeAt(0) === openObject ? 'light' : 'heavy'
     return eventLoopBudget.run(size, () => this.#servePaid(parse(text, this.#settings.maxBatchRequests), request))
+  }
+
+  /** Answers a body between a light and a large one. It may be reused after this returns. */
+  #serveMedium(body: Buffer, request: RequestContext): Reply | Promise<Reply> {
+    const text = bodyText(body)
+    if (text === undefined) return this.#wholeError(notText())
+    if (opensMoreThan(maxOpened, text)) return this.#serveOutside(body, request)
+    return this.#servePaid(parse(text, this.#settings.maxBatchRequests), request)
   }
 
   /** Answers a body that takes long to parse although it is small. */
