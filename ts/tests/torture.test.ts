@@ -55,7 +55,8 @@ async function run(name: string, { round }: Torture): Promise<void> {
       await round({ random: new Random(seed), folder, timeMs: end - Date.now() })
     } catch (error) {
       const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
-      process.stderr.write(`${reason}\nnpm run torture -- --only ${name} --rounds 1 --seed ${seed}\n`)
+      const replay = `npm run torture -- --only ${name} --rounds 1 --seed ${seed}`
+      process.stderr.write(`${reason}\n${replay}\nThe files of the round: ${folder}\n`)
       throw error
     }
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 })

@@ -8,17 +8,17 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
-use rocksdb::{IngestExternalFileOptions, SstFileWriter, WriteBatch};
+use rocksdb::WriteBatch;
 use smallvec::SmallVec;
 
-use crate::StorageError;
 use crate::change_set::{ChangeSet, StoredValue};
 use crate::columns::{self, HISTORY, META};
 use crate::database::Database;
 use crate::history_key::row_key;
 use crate::node_files::NodeFileError;
+use crate::{StorageError, table_file};
 
-/// Name of the file while it is written, in the data directory. A later one replaces it.
+/// Name of the file while it is written, in the data directory.
 const TABLE_FILE: &str = "history-rows.sst";
 /// Approximate size of a row.
 const ROW_BYTES: usize = 100;
@@ -124,18 +124,13 @@ impl HistoryTail {
         let ingest = || {
             if !database.settings.is_temporary {
                 // The file survives a loss of power, so the blocks have to survive, too.
-                engine.db.flush_wal(true)?;
+                engine.db.flush_wal(true).map_err(NodeFileError::Engine)?;
             }
-            let options = columns::history_file_options(&database.settings.cache)?;
-            let mut table = SstFileWriter::create(&options);
-            table.open(&path)?;
-            self.rows(u64::MAX).try_for_each(|(key, before)| table.put(key, before))?;
-            table.finish()?;
-            let mut options = IngestExternalFileOptions::default();
-            options.set_move_files(true);
-            engine.db.ingest_external_file_cf_opts(column, &options, vec![&path])
+            let options = columns::history_file_options(&database.settings.cache).map_err(NodeFileError::Engine)?;
+            table_file::write(&path, &options, self.rows(u64::MAX))?;
+            table_file::ingest(&engine.db, column, &path)
         };
-        ingest().map_err(|source| database.begin_fault(NodeFileError::Engine(source), self.changes * ROW_BYTES))
+        ingest().map_err(|error| database.begin_fault(error, self.changes * ROW_BYTES))
     }
 }
 

@@ -42,6 +42,7 @@ mod positioned;
 mod record;
 mod state_files;
 mod store;
+mod table_file;
 mod takeover;
 mod value_references;
 mod write;

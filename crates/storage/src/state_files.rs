@@ -4,13 +4,13 @@
 use std::path::{Path, PathBuf};
 
 use rhizome_primitives::{B256, Bytes};
-use rocksdb::{Cache, Error, IngestExternalFileOptions, SstFileWriter};
+use rocksdb::Cache;
 
-use crate::StorageError;
 use crate::change_set::StoredValue;
 use crate::columns::{self, FLAT, TRIE, VALUES};
 use crate::database::Database;
 use crate::node_files::NodeFileError;
+use crate::{StorageError, table_file};
 
 /// Columns of a state.
 pub(crate) const COLUMNS: [&str; 3] = [TRIE, FLAT, VALUES];
@@ -47,7 +47,7 @@ pub(crate) fn write(database: &Database, folder: &Path, name: &str, rows: StateR
         write_table(cache, FLAT, &path(FLAT), flat.iter().map(|(key, value)| (&key[..], value.row())))?;
         write_table(cache, VALUES, &path(VALUES), values.iter().map(|(hash, row)| (&hash[..], &row[..])))
     };
-    write().map_err(|source| database.begin_fault(NodeFileError::Engine(source), count * ROW_BYTES))
+    write().map_err(|error| database.begin_fault(error, count * ROW_BYTES))
 }
 
 fn write_table<'a>(
@@ -55,18 +55,12 @@ fn write_table<'a>(
     column: &'static str,
     path: &Path,
     rows: impl Iterator<Item = (&'a [u8], &'a [u8])>,
-) -> Result<(), Error> {
+) -> Result<(), NodeFileError> {
     let mut rows = rows.peekable();
     if rows.peek().is_none() {
         return Ok(());
     }
-    let options = columns::state_file_options(cache, column)?;
-    let mut table = SstFileWriter::create(&options);
-    table.open(path)?;
-    for (key, row) in rows {
-        table.put(key, row)?;
-    }
-    table.finish()
+    table_file::write(path, &columns::state_file_options(cache, column).map_err(NodeFileError::Engine)?, rows)
 }
 
 /// Makes the files with a name part of the database, and removes them from the folder.
@@ -78,10 +72,8 @@ pub(crate) fn ingest(database: &Database, folder: &Path, name: &str) -> Result<(
         if !path.exists() {
             continue;
         }
-        let mut options = IngestExternalFileOptions::default();
-        options.set_move_files(true);
-        let ingested = engine.db.ingest_external_file_cf_opts(engine.column(column)?, &options, vec![&path]);
-        ingested.map_err(|source| database.begin_fault(NodeFileError::Engine(source), ROW_BYTES))?;
+        let ingested = table_file::ingest(&engine.db, engine.column(column)?, &path);
+        ingested.map_err(|error| database.begin_fault(error, ROW_BYTES))?;
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
@@ -100,6 +102,28 @@ fn prune(store: &Store, oldest: u64) {
     assert!(store.prune_states(store.plan_pruning(oldest).unwrap()).unwrap());
     store.drop_pruned().unwrap();
     store.compact_pruned(|_, _| true).unwrap();
+}
+
+#[test]
+fn a_kill_while_rows_become_part_of_the_database_leaves_them_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = || Store::open(dir.path(), &identity(), &small()).unwrap();
+    let mut states = vec![State::new()];
+    TestBlock::new(0, "genesis").write_best(&open());
+    for number in 1..4 {
+        let store = open();
+        let mut state = states.last().cloned().unwrap_or_default();
+        block(number, "main", &[(0, number as usize), (3, 1)], &mut state).write_best(&store);
+        states.push(state);
+        store.flush_history().unwrap();
+        drop(store);
+        // The newest file. A kill before its first name is removed leaves both names.
+        let files = fs::read_dir(dir.path().join("chain")).unwrap().map(|entry| entry.unwrap().path());
+        let mut tables: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|one| one == "sst")).collect();
+        tables.sort();
+        fs::hard_link(tables.last().unwrap(), dir.path().join("history-rows.sst")).unwrap();
+        assert_states(&open(), &states, 0);
+    }
 }
 
 #[test]
