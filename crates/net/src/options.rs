@@ -138,6 +138,13 @@ pub struct Limits {
     pub redial_min: Duration,
     /// Last interval between two attempts to dial a static peer.
     pub redial_max: Duration,
+    /// Time without an answer after which a peer that is asked for headers or blocks is silent. One request counts as lost after twice
+    /// the time.
+    pub answer_time: Duration,
+    /// The same for a peer that is asked for a state or for older blocks.
+    pub bulk_answer_time: Duration,
+    /// Time after which the claim of a peer counts again that named another best block since, or headers of the future.
+    pub claim_pause: Duration,
     /// Interval in which an outbound peer is replaced by a node of another network of addresses.
     pub rotation_time: Duration,
     /// Time after which a head that does not move while peers are connected counts as stalled.
@@ -169,6 +176,9 @@ impl Default for Limits {
             accept_burst: 10.0,
             redial_min: Duration::from_secs(1),
             redial_max: Duration::from_secs(60),
+            answer_time: Duration::from_secs(10),
+            bulk_answer_time: Duration::from_secs(15),
+            claim_pause: Duration::from_secs(10),
             rotation_time: Duration::from_secs(30 * 60),
             stall_time: Duration::from_secs(10 * 60),
         }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Faults of a third of the chunks, in turn.
 const FAULTS: u64 = 7;
@@ -19,6 +20,8 @@ pub(crate) struct ChunkServer {
     ends_at: Option<u64>,
     /// Right answers by index.
     served: Mutex<BTreeMap<u64, u32>>,
+    /// Right answers that may follow.
+    allowed: AtomicUsize,
 }
 
 impl fmt::Debug for ChunkServer {
@@ -29,12 +32,23 @@ impl fmt::Debug for ChunkServer {
 
 impl ChunkServer {
     pub(crate) fn new(chain: &Arc<Chain>, is_lying: bool, ends_at: Option<u64>) -> Arc<ChunkServer> {
-        Arc::new(ChunkServer { chain: Arc::clone(chain), is_lying, ends_at, served: Mutex::default() })
+        Arc::new(ChunkServer {
+            chain: Arc::clone(chain),
+            is_lying,
+            ends_at,
+            served: Mutex::default(),
+            allowed: AtomicUsize::new(usize::MAX),
+        })
     }
 
     /// Returns the number of right answers, by index.
     pub(crate) fn served(&self) -> BTreeMap<u64, u32> {
         self.served.lock().unwrap().clone()
+    }
+
+    /// Answers right at most `count` times from now on, then not at all.
+    pub(crate) fn allow(&self, count: usize) {
+        self.allowed.store(count, Ordering::Relaxed);
     }
 
     pub(crate) fn answer(&self, id: u64, number: u64, from: u64) -> Option<Vec<u8>> {
@@ -59,6 +73,7 @@ impl ChunkServer {
                 _ => return None,
             }
         } else {
+            self.allowed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).ok()?;
             *self.served.lock().unwrap().entry(index).or_default() += 1;
         }
         let to = from + STATE_CHUNK_BYTES;

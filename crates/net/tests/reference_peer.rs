@@ -56,8 +56,12 @@ pub(crate) struct ServedChain {
 
 impl ServedChain {
     pub(crate) fn of(chain: &Chain) -> Arc<ServedChain> {
-        let records: Vec<_> =
-            (0..=chain.head().number()).map(|number| chain.main_block(number).unwrap().unwrap()).collect();
+        ServedChain::up_to(chain, chain.head().number())
+    }
+
+    /// Returns the first blocks of a chain, up to a number.
+    pub(crate) fn up_to(chain: &Chain, number: u64) -> Arc<ServedChain> {
+        let records: Vec<_> = (0..=number).map(|number| chain.main_block(number).unwrap().unwrap()).collect();
         let blocks: Vec<Block> = records.iter().map(|record| record.block.clone()).collect();
         let by_hash = records.iter().enumerate().map(|(at, record)| (record.hash, at)).collect();
         let total_difficulties = records.iter().map(|record| record.total_difficulty).collect();
@@ -75,7 +79,7 @@ impl ServedChain {
     }
 
     /// Returns the chain up to a block.
-    pub(crate) fn up_to(&self, number: u64) -> Arc<ServedChain> {
+    pub(crate) fn first(&self, number: u64) -> Arc<ServedChain> {
         let end = number as usize + 1;
         let by_hash = self.by_hash.iter().filter(|(_, at)| **at < end).map(|(hash, at)| (*hash, *at)).collect();
         let (blocks, total_difficulties) = (self.blocks[..end].to_vec(), self.total_difficulties[..end].to_vec());

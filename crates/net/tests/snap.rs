@@ -6,7 +6,7 @@ use crate::server::join;
 use crate::support::{key, wait_for};
 use crate::sync::{NOW, SyncingNode, config, open};
 use rhizome_chain::{Chain, ChainConfig, ProvenBlocks, SnapshotHeights, StateHistory, VerificationScope};
-use rhizome_net::{Enode, HostPort, NetworkOptions, ScoreEvent, ScoredPeer};
+use rhizome_net::{Enode, HostPort, Limits, NetworkOptions, ScoreEvent, ScoredPeer};
 use rhizome_primitives::{Address, B256, Bytes, ChainSpec, I256, U256};
 use rhizome_wire::rsk::{BlockIdentifier, EncodedBlock, EncodedList, RskMessage, WeighedBlocks, block_strings};
 use rhizome_wire::session::{Capability, codes};
@@ -54,7 +54,12 @@ pub(crate) fn new_chain(dir: &Path) -> Arc<Chain> {
 }
 
 pub(crate) fn start(dir: &Path) -> SyncingNode {
-    SyncingNode::start_with(new_chain(dir), |options| NetworkOptions { downloads_state: true, ..options })
+    SyncingNode::start_with(new_chain(dir), |options| NetworkOptions {
+        downloads_state: true,
+        // Some servers do not answer.
+        limits: Limits { bulk_answer_time: Duration::from_secs(4), ..options.limits },
+        ..options
+    })
 }
 
 pub(crate) fn serving(states: &Arc<ChunkServer>) -> Behaviour {

@@ -12,6 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const KILLS: usize = 20;
+/// Chunks that each of two servers delivers between two kills: fewer than the state has, so that each kill interrupts the download.
+const CHUNKS_BETWEEN_KILLS: usize = 2;
 /// Requests for chunks that wait for answers of a node of the reference.
 const IN_FLIGHT: u32 = 2;
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -43,6 +45,7 @@ fn a_killed_download_continues_with_the_missing_chunks() {
     let (honest, liar) = (ChunkServer::new(&chain, false, None), ChunkServer::new(&chain, true, None));
     let id: NodeId = key(1).id();
     for _ in 0..KILLS {
+        [&honest, &liar].iter().for_each(|server| server.allow(CHUNKS_BETWEEN_KILLS));
         let mut node = start_killed(directory.path());
         let before = honest.served().len() + liar.served().len();
         let _liar = ReferencePeer::start(node.address, key(2), id, Arc::clone(&served), serving(&liar));
@@ -55,8 +58,10 @@ fn a_killed_download_continues_with_the_missing_chunks() {
         let mut random = [0];
         getrandom::fill(&mut random).unwrap();
         std::thread::sleep(Duration::from_millis(u64::from(random[0]) / 8));
+        assert_eq!(node.last_printed("head"), Some(0_u64), "the download is complete before the last kill");
         node.kill();
     }
+    [&honest, &liar].iter().for_each(|server| server.allow(usize::MAX));
     let mut node = start_killed(directory.path());
     let _liar = ReferencePeer::start(node.address, key(2), id, Arc::clone(&served), serving(&liar));
     let _honest = ReferencePeer::start(node.address, key(3), id, Arc::clone(&served), serving(&honest));

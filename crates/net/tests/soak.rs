@@ -20,7 +20,7 @@ const LIARS: u64 = 50;
 /// Duration in minutes.
 const MINUTES: &str = "SOAK_MINUTES";
 /// Duration in a usual test run: too short for a statement on memory.
-const SHORT: Duration = Duration::from_secs(8);
+const SHORT: Duration = Duration::from_secs(5);
 /// Memory that peers take may grow until then.
 const WARM_UP: Duration = Duration::from_secs(300);
 /// Growth of memory after that which is noise of the allocator.

@@ -80,7 +80,7 @@ impl TestNetwork {
                 Ok(event) => return event,
                 Err(_) => assert!(start.elapsed() < PATIENCE, "no event"),
             }
-            std::thread::sleep(Duration::from_millis(2));
+            std::thread::sleep(Duration::from_micros(100));
         }
     }
 

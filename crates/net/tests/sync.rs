@@ -3,11 +3,12 @@
 use crate::reference_peer::{Behaviour, ReferencePeer, ServedChain};
 use crate::support::{key, options, standing, wait_for};
 use rhizome_chain::{Chain, ChainConfig, DataDir};
-use rhizome_net::{NetworkOptions, PeerNetwork, SyncStatus};
+use rhizome_net::{Limits, NetworkOptions, PeerNetwork, SyncStatus};
 use rhizome_primitives::{Bytes, ChainSpec, U256};
 use rhizome_wire::rsk::BlockIdentifier;
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub(crate) const NOW: u64 = 1_700_000_000;
@@ -26,12 +27,15 @@ pub(crate) fn open(name: &'static str, dir: Option<&Path>) -> Arc<Chain> {
     Chain::open(config(name, ChainSpec::regtest(), dir)).unwrap()
 }
 
+/// Returns the first blocks of the chain with a name. All tests share it: each block is mined once.
 pub(crate) fn mined(name: &'static str, count: u64) -> Arc<ServedChain> {
-    let chain = open(name, None);
-    for _ in 0..count {
+    static CHAINS: Mutex<BTreeMap<&str, Arc<Chain>>> = Mutex::new(BTreeMap::new());
+    let mut chains = CHAINS.lock().unwrap_or_else(PoisonError::into_inner);
+    let chain = chains.entry(name).or_insert_with(|| open(name, None));
+    while chain.head().number() < count {
         chain.mine(NOW).unwrap();
     }
-    ServedChain::of(&chain)
+    ServedChain::up_to(chain, count)
 }
 
 /// A node that synchronizes.
@@ -99,12 +103,12 @@ fn whole_blocks_come_by_the_hundred_from_a_snap_server() {
 
 #[test]
 fn bodies_come_from_all_peers_and_no_message_is_lost() {
-    let served = mined("a", 2_500);
+    let served = mined("a", 1_500);
     let node = SyncingNode::start(open("", None));
     let limited = Behaviour { is_limited: true, ..Behaviour::default() };
     let peers: Vec<ReferencePeer> = (2..7).map(|fill| node.peer(fill, &served, limited.clone())).collect();
     let time = node.reaches(served.best());
-    eprintln!("2,500 blocks from 5 peers in {time:?}");
+    eprintln!("1,500 blocks from 5 peers in {time:?}");
     assert!(peers.iter().all(|peer| peer.lost() == 0 && peer.answers() > 200 && !peer.is_closed()));
 }
 
@@ -140,7 +144,10 @@ fn a_body_of_another_block_is_punished_and_the_sync_goes_on() {
 #[test]
 fn a_silent_peer_is_replaced() {
     let served = mined("a", 400);
-    let node = SyncingNode::start(open("", None));
+    let node = SyncingNode::start_with(open("", None), |options| NetworkOptions {
+        limits: Limits { answer_time: Duration::from_secs(3), ..options.limits },
+        ..options
+    });
     let _silent = node.peer(2, &served, Behaviour { silent_from: Some(100), ..Behaviour::default() });
     wait_for("the first blocks", PATIENCE, || node.chain.head().number() >= 99);
     let _other = node.peer(3, &served, Behaviour::default());

@@ -4,6 +4,7 @@ use crate::reference_peer::{Behaviour, ServedChain};
 use crate::support::wait_for;
 use crate::sync::{NOW, PATIENCE, SyncingNode, config, mined, open};
 use rhizome_chain::{Chain, ChainConfig, Clock, HeaderRun};
+use rhizome_net::{Limits, NetworkOptions};
 use rhizome_primitives::{B256, ChainSpec, Header, U256};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,12 +20,8 @@ pub(crate) fn timed() -> ChainConfig {
 }
 
 /// Returns a chain of 300 blocks, and the same one up to a changed header that ends it.
-fn with_changed_header(config: ChainConfig, change: impl Fn(&mut Header)) -> (Arc<ServedChain>, Arc<ServedChain>) {
-    let chain = Chain::open(config).unwrap();
-    for _ in 0..300 {
-        chain.mine(NOW).unwrap();
-    }
-    let good = ServedChain::of(&chain);
+fn with_changed_header(change: impl Fn(&mut Header)) -> (Arc<ServedChain>, Arc<ServedChain>) {
+    let good = mined("a", 300);
     let mut block = good.blocks()[250].clone();
     change(&mut block.header);
     // Without its cached hash.
@@ -49,13 +46,13 @@ fn is_punished(node: &SyncingNode, lie: &Arc<ServedChain>, behaviour: Behaviour,
 
 #[test]
 fn headers_without_work_are_punished() {
-    let (good, lie) = with_changed_header(timed(), |header| header.extra_data = vec![1, 2, 3].into());
+    let (good, lie) = with_changed_header(|header| header.extra_data = vec![1, 2, 3].into());
     is_punished(&SyncingNode::start(Chain::open(timed()).unwrap()), &lie, Behaviour::default(), &good);
 }
 
 #[test]
 fn headers_with_a_wrong_difficulty_are_punished() {
-    let (good, lie) = with_changed_header(timed(), |header| {
+    let (good, lie) = with_changed_header(|header| {
         header.difficulty = Some(U256::from(7));
         solve(header);
     });
@@ -64,7 +61,7 @@ fn headers_with_a_wrong_difficulty_are_punished() {
 
 #[test]
 fn headers_without_a_link_are_punished() {
-    let (good, lie) = with_changed_header(timed(), |header| {
+    let (good, lie) = with_changed_header(|header| {
         header.parent_hash = vec![7; 32].into();
         solve(header);
     });
@@ -85,7 +82,7 @@ fn fewer_headers_than_asked_for_are_punished() {
 #[test]
 fn headers_of_the_future_cost_the_claim_only() {
     let later = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() + 3_600;
-    let (good, lie) = with_changed_header(timed(), |header| {
+    let (good, lie) = with_changed_header(|header| {
         header.timestamp = later;
         solve(header);
     });
@@ -101,9 +98,11 @@ fn a_clock_that_is_ten_minutes_slow_is_named_and_ends_no_connection() {
     let good = mined("a", 300);
     let now = Arc::new(AtomicU64::new(good.blocks()[300].header.timestamp - 600));
     let clock = Arc::clone(&now);
-    let node = SyncingNode::start(
-        Chain::open(ChainConfig { clock: Clock::new(move || clock.load(Ordering::Relaxed)), ..timed() }).unwrap(),
-    );
+    let slow = ChainConfig { clock: Clock::new(move || clock.load(Ordering::Relaxed)), ..timed() };
+    let node = SyncingNode::start_with(Chain::open(slow).unwrap(), |options| NetworkOptions {
+        limits: Limits { claim_pause: Duration::from_secs(1), ..options.limits },
+        ..options
+    });
     let peers = [2, 3].map(|fill| node.peer(fill, &good, Behaviour::default()));
     let has_failure = || node.status().failure.is_some_and(|failure| failure.contains("clock"));
     wait_for("the failure", PATIENCE, has_failure);
@@ -130,7 +129,7 @@ fn whole_blocks_with_other_uncles_are_punished() {
 
 #[test]
 fn an_invalid_block_is_executed_once() {
-    let (good, lie) = with_changed_header(timed(), |header| {
+    let (good, lie) = with_changed_header(|header| {
         header.state_root = vec![7; 32].into();
         solve(header);
     });

@@ -75,7 +75,7 @@ fn no_published_head_is_lost_by_kills() {
         let node = KilledNode::start(directory.path());
         assert!(node.first >= published, "the head went back from {published} to {}", node.first);
         // The chain grows: however much a round imports, the next one has something to ask for.
-        let grown = served.up_to(BLOCKS / KILLS * (round + 1));
+        let grown = served.first(BLOCKS / KILLS * (round + 1));
         // Whole blocks fill the queue of the importer, single ones leave gaps.
         let is_bulk = round % 4 == 0;
         let connect =

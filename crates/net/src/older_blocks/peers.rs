@@ -15,8 +15,6 @@ const RESERVE: u32 = 200;
 const BODY_REQUESTS: usize = 16;
 /// Bodies in one request to a node of this project.
 const BODIES_PER_REQUEST: usize = 64;
-/// Time without an answer after which a peer is silent.
-const SILENCE: Duration = Duration::from_secs(15);
 /// Time for which a peer is not asked that is silent or does not have the blocks. Each further time it doubles, up to an hour: a node
 /// that began with a state may never have them.
 const REST: Duration = Duration::from_secs(60);
@@ -180,10 +178,10 @@ impl OlderPeers {
 
     /// Gives up requests without an answer; their peers rest. Returns the requests. Whole blocks are not asked for again: their
     /// answer might not fit a frame.
-    pub(super) fn give_up_late(&mut self, now: Instant) -> Vec<OlderRequest> {
+    pub(super) fn give_up_late(&mut self, time: Duration, now: Instant) -> Vec<OlderRequest> {
         let mut given_up = Vec::new();
         for peer in self.all.values_mut() {
-            let mut late = peer.requests.take_late(SILENCE, now);
+            let mut late = peer.requests.take_late(time, now);
             if late.is_empty() {
                 continue;
             }

@@ -109,7 +109,7 @@ impl RequestTask for OlderBlocksTask {
         if self.retry_at.is_some_and(|at| at <= now) {
             self.retry_at = None;
         }
-        let late = self.peers.give_up_late(now);
+        let late = self.peers.give_up_late(self.shared.options.limits.bulk_answer_time, now);
         self.release(late);
     }
 

@@ -18,8 +18,6 @@ const CHUNKS_IN_FLIGHT: usize = 16;
 const REFERENCE_CHUNKS_IN_FLIGHT: usize = 2;
 /// Time for which a silent peer is not asked.
 const REST: Duration = Duration::from_secs(30);
-/// Time without an answer after which a peer is silent, and after which a single request counts as lost.
-const SILENCE: Duration = Duration::from_secs(15);
 /// Consecutive wrong answers after which a peer rests.
 const MAX_WRONG: u32 = 8;
 /// Kilobytes of a chunk, as the reference states them.
@@ -193,12 +191,13 @@ impl SnapPeers {
 
     /// Gives up requests without an answer. A peer that answers nothing rests.
     pub(super) fn give_up_late(&mut self, shared: &NetworkState, now: Instant) {
+        let time = shared.options.limits.bulk_answer_time;
         for peer in self.all.values_mut() {
-            if peer.requests.is_silent(SILENCE, now) {
+            if peer.requests.is_silent(time, now) {
                 peer.rests_until = Some(now + REST);
                 shared.report(&peer.peer, ScoreEvent::TimeoutMessage);
             }
-            for request in peer.requests.take_late(SILENCE, now) {
+            for request in peer.requests.take_late(time, now) {
                 peer.refuse(request);
             }
         }

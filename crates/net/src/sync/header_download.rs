@@ -215,8 +215,9 @@ impl SyncTask {
         }
         let (ahead, all) = self.peers.ahead_of_clock();
         if 2 * ahead > all {
+            let pause = self.shared.options.limits.claim_pause;
             if let Some(peer) = self.peers.get(key) {
-                peer.postpone();
+                peer.postpone(pause);
             }
             let reason =
                 format!("{ahead} of {all} peers send headers of the future: is the clock of this machine right?");

@@ -20,9 +20,6 @@ const REST: Duration = Duration::from_secs(30);
 /// Time for which the claim of a peer does not count after its chain turned out to be lighter.
 const DEMOTION: Duration = Duration::from_secs(600);
 
-/// The same if the peer claims another best block afterwards, or if the clock of this node may be wrong.
-const SECOND_CHANCE: Duration = Duration::from_secs(10);
-
 /// Nodes that are not asked for whole blocks any more, at most.
 const MAX_REMEMBERED: usize = 256;
 
@@ -103,10 +100,10 @@ impl SyncPeer {
         self.claim.as_ref().filter(|_| self.is_usable(now) && self.demoted_until.is_none_or(|until| until <= now))
     }
 
-    /// Takes a STATUS. A demoted peer with another best block gets another chance soon.
-    pub(super) fn set_claim(&mut self, claim: PeerClaim) {
+    /// Takes a STATUS. A demoted peer with another best block gets another chance after a short pause.
+    pub(super) fn set_claim(&mut self, claim: PeerClaim, pause: Duration) {
         if self.claim.is_none_or(|before| before.best != claim.best) {
-            let soon = Instant::now() + SECOND_CHANCE;
+            let soon = Instant::now() + pause;
             self.demoted_until = self.demoted_until.map(|until| until.min(soon));
         }
         self.claim = Some(claim);
@@ -118,8 +115,8 @@ impl SyncPeer {
     }
 
     /// Does not count the claim for a short time: the clock of this node may be wrong.
-    pub(super) fn postpone(&mut self) {
-        self.demoted_until = Some(Instant::now() + SECOND_CHANCE);
+    pub(super) fn postpone(&mut self, pause: Duration) {
+        self.demoted_until = Some(Instant::now() + pause);
     }
 
     /// Does not ask the peer for a while: it was silent.

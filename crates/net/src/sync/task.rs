@@ -19,10 +19,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Time after which a silent peer is not asked any more.
-const SILENCE: Duration = Duration::from_secs(10);
-/// Time after which one request counts as lost while others are answered.
-const ANSWER_TIME: Duration = Duration::from_secs(20);
 /// Time after which peers are asked again for blocks that they did not deliver.
 const FORGIVING_TIME: Duration = Duration::from_secs(30);
 /// Time after which the synchronization is tried again after a failure of this node.
@@ -113,13 +109,14 @@ impl RequestTask for SyncTask {
             self.forgives_at = now + FORGIVING_TIME;
             self.window.forgive();
         }
+        let answer_time = self.shared.options.limits.answer_time;
         let (mut silent, mut late) = (Vec::new(), Vec::new());
         for (key, peer) in &mut self.peers.all {
-            if peer.requests.is_silent(SILENCE, now) {
+            if peer.requests.is_silent(answer_time, now) {
                 peer.rest();
                 silent.push((*key, peer.requests.take_all()));
             } else {
-                late.push((*key, peer.requests.take_late(ANSWER_TIME, now)));
+                late.push((*key, peer.requests.take_late(2 * answer_time, now)));
             }
         }
         for (key, requests) in silent {
@@ -184,8 +181,9 @@ impl SyncTask {
         };
         let decoded = RskMessage::decode(message.payload())?;
         if let RskMessage::Status(status) = &decoded {
+            let pause = self.shared.options.limits.claim_pause;
             if let (Some(peer), Some((_, difficulty))) = (self.peers.get(key), status.parent_and_difficulty) {
-                peer.set_claim(PeerClaim { best: status.best, difficulty });
+                peer.set_claim(PeerClaim { best: status.best, difficulty }, pause);
                 self.note_served(key);
             }
             return Ok(());
