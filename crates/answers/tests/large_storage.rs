@@ -7,7 +7,9 @@ use rhizome_answers::tracing::options::TraceOptions;
 use rhizome_answers::tracing::struct_logs::StructLogs;
 use rhizome_answers::tracing::traced::Traced;
 use rhizome_evm::tracing::Inspection;
-use rhizome_evm::{AncestorBlock, Ancestry, AncestryError, BlockEnv, CallRequest, Deadline, State, inspect_call};
+use rhizome_evm::{
+    AncestorBlock, Ancestry, AncestryError, BlockEnv, CallRequest, CallSequence, Deadline, State, StateOverrides,
+};
 use rhizome_primitives::{Address, Bytes, ChainSpec, Header, U256, hex};
 use rhizome_trie::{MemoryNodes, StateError, StateReader, Trie};
 use serde_json::Value;
@@ -86,7 +88,9 @@ fn trace(state: &Arc<Counted>, to: Address, shape: TraceShape, options: &str) ->
     let spec = ChainSpec::regtest();
     let env = BlockEnv::from_header(&Header::new(1, &spec));
     let reader = Arc::clone(state) as Arc<dyn StateReader>;
-    let inspected = inspect_call(&spec, env, reader, &Alone, &request, &Deadline::none(), inspection).unwrap();
+    let (none, deadline) = (StateOverrides::default(), Deadline::none());
+    let call = CallSequence::new(&none, &spec, env, reader, &Alone, &deadline).unwrap();
+    let inspected = call.inspect_last(&request, inspection).unwrap();
     let mut json = JsonWriter::new();
     logs.write(&mut json, &Traced::of_call(&request, inspected.outcome)).unwrap();
     (serde_json::from_slice(&json.finish()).unwrap(), state.keys.swap(0, Ordering::Relaxed))

@@ -113,20 +113,6 @@ pub fn call_with(
     execute(&mut Evm::new(machine), request, &mut InlineBudget::new())
 }
 
-/// Does the same as [`call`] with an inspection.
-pub fn inspect_call(
-    spec: &ChainSpec,
-    env: BlockEnv,
-    reader: Arc<dyn StateReader>,
-    ancestry: &dyn Ancestry,
-    request: &CallRequest,
-    deadline: &Deadline,
-    inspection: Inspection<'_>,
-) -> Result<Inspected<CallOutcome>, ExecError> {
-    let none = StateOverrides::default();
-    CallSequence::new(&none, spec, env, reader, ancestry, deadline)?.inspect_last(request, inspection)
-}
-
 /// Local calls one after another on one state: each sees the changes of the calls before it.
 pub struct CallSequence<'e> {
     evm: Evm<'e>,
@@ -175,11 +161,7 @@ impl<'e> CallSequence<'e> {
         request: &CallRequest,
         inspection: Inspection<'_>,
     ) -> Result<Inspected<CallOutcome>, ExecError> {
-        let is_undone = inspection.changes_limit.is_some();
         let inspected = self.observe(request, inspection)?;
-        if is_undone {
-            execute(&mut self.evm, request, &mut NoOpTracer)?;
-        }
         let state = &mut self.evm.machine.state;
         for address in &inspected.outcome.deleted {
             state.delete(*address)?;
@@ -199,7 +181,7 @@ impl<'e> CallSequence<'e> {
         self.observe(request, inspection)
     }
 
-    /// Executes a call. Reverts its changes if they are collected.
+    /// Executes a call. Its changes stay.
     fn observe(
         &mut self,
         request: &CallRequest,
@@ -220,8 +202,7 @@ impl<'e> CallSequence<'e> {
         if let Some(limit) = inspection.changes_limit {
             let access = state.stop_tracking();
             accounts = view_after(state, state.touched(&access), limit)?;
-            state.revert(start);
-            complete(state, &mut accounts)?;
+            complete(&mut state.before(start), &mut accounts)?;
         }
         Ok(Inspected { outcome, accounts })
     }

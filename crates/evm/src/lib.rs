@@ -38,7 +38,7 @@ mod yielding;
 
 pub use block::{BlockExecutor, BlockOutcome};
 pub use block_env::{AncestorBlock, Ancestry, AncestryError, BlockEnv};
-pub use call::{CallOutcome, CallRequest, CallSequence, call, call_with, inspect_call};
+pub use call::{CallOutcome, CallRequest, CallSequence, call, call_with};
 pub use deadline::Deadline;
 pub use error::{ExecError, OverrideRefusal, TransactionRefusal, Unexecutable};
 pub use frame::End;

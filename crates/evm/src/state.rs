@@ -111,6 +111,11 @@ impl State {
         state
     }
 
+    /// Returns a copy of the state at a checkpoint between two calls.
+    pub(crate) fn before(&self, checkpoint: Checkpoint) -> State {
+        self.at(checkpoint, Arc::clone(&self.reader))
+    }
+
     /// Replaces the reader by a different reader over the same base. Returns the previous reader.
     pub(crate) fn replace_reader(&mut self, reader: Arc<dyn StateReader>) -> Arc<dyn StateReader> {
         std::mem::replace(&mut self.reader, reader)

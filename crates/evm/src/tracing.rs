@@ -258,9 +258,10 @@ mod tests {
     use rhizome_primitives::{ChainSpec, Rule, hex};
 
     use super::*;
-    use crate::call::{CallOutcome, CallRequest, inspect_call};
+    use crate::call::{CallOutcome, CallRequest, CallSequence};
     use crate::deadline::Deadline;
     use crate::fixtures::{NoAncestors, contract, env, world};
+    use crate::overrides::StateOverrides;
 
     /// Calls the identity precompile with one byte, calls an account without code, writes a slot, emits a log and destroys
     /// itself.
@@ -338,7 +339,9 @@ mod tests {
         let to = contract(0x77);
         let request = CallRequest { to: Some(to), gas, ..CallRequest::default() };
         let inspection = Inspection { inspector: Some(events), changes_limit: Some(10_000) };
-        inspect_call(spec, env(5), world(&[(to, code)]), &NoAncestors, &request, &Deadline::none(), inspection)
+        let (none, deadline) = (StateOverrides::default(), Deadline::none());
+        let call = CallSequence::new(&none, spec, env(5), world(&[(to, code)]), &NoAncestors, &deadline)?;
+        call.inspect_last(&request, inspection)
     }
 
     #[test]

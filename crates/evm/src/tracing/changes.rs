@@ -67,7 +67,7 @@ pub(crate) fn view_after(
     Ok(changes)
 }
 
-/// Adds the values before the execution. The state must have been reverted.
+/// Adds the values before the execution, which a state without its changes has.
 pub(crate) fn complete(state: &mut State, changes: &mut [AccountChange]) -> Result<(), ExecError> {
     for change in changes {
         change.before = view(state, change.address)?;
