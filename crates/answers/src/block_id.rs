@@ -178,6 +178,20 @@ impl<'a> BlockId<'a> {
         Ok(record.map(BlockRef::Mined))
     }
 
+    /// Like [`BlockId::find`], but fails with -32000 for a block below a state from peers that is not downloaded yet.
+    pub fn find_stored(&self, node: &Node) -> Result<Option<BlockRef>, RpcError> {
+        let found = self.find(node)?;
+        let number = match self.target {
+            Target::Number(number) => Some(number),
+            Target::Behind(tag) => Some(tag.number(node.options().tag_depths, node.chain().head().number())?),
+            _ => None,
+        };
+        if let (None, Some(number)) = (&found, number) {
+            node.chain().check_stored(number)?;
+        }
+        Ok(found)
+    }
+
     /// The block; -32600 when there is no such block.
     pub fn locate(&self, node: &Node) -> Result<BlockRef, RpcError> {
         self.find(node)?.ok_or_else(|| self.not_found())

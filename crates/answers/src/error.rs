@@ -231,6 +231,7 @@ impl From<ChainError> for RpcError {
             ChainError::TrieNotKept { .. }
             | ChainError::StateNotKept { .. }
             | ChainError::ReceiptsNotKept { .. }
+            | ChainError::BlockNotStored { .. }
             | ChainError::BranchBelowHistory { .. } => Self::new(ErrorCode::ServerError, failure.to_string()),
             _ if failure.is_write_fault() => Self::unwritable(failure.is_disk_full(), failure),
             _ => Self::internal(failure),

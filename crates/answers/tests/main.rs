@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod after_state_download;
 #[path = "../../evm/tests/vectors/mod.rs"]
 #[expect(dead_code, reason = "the tests of evm check the other kinds of cases")]
 mod cases;

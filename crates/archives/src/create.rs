@@ -183,7 +183,7 @@ fn archived_block(chain: &Chain, number: u64) -> Result<(B256, ArchivedBlock), A
     let missing = || ChainError::MissingBlock { hash };
     let record = chain.block(&hash)?.ok_or_else(missing)?;
     let raw = chain.raw_block(&hash)?.ok_or_else(missing)?;
-    let receipts = chain.receipts(&hash)?.ok_or(ArchiveError::NoReceipts { number })?;
+    let receipts = chain.receipts(&hash)?.ok_or_else(missing)?;
     let block = ArchivedBlock::new(&raw, &receipts, record.total_difficulty);
     Ok((hash, block.ok_or(ArchiveError::TooLarge { first: number })?))
 }

@@ -69,12 +69,6 @@ pub enum ArchiveError {
         /// The failure.
         source: io::Error,
     },
-    /// The chain has no receipts of a block.
-    #[error("block {number} cannot be archived: its receipts are not kept")]
-    NoReceipts {
-        /// Number of the block.
-        number: u64,
-    },
     /// The parts of 256 blocks are longer than the format allows.
     #[error("blocks from {first} on are too large for an archive")]
     TooLarge {

@@ -37,6 +37,7 @@ use crate::mining::block_builder::skipped::ReportedReasons;
 use crate::mining::block_settings::BlockSettings;
 use crate::mining::block_templates::BlockTemplates;
 use crate::mining::snapshots::Snapshots;
+use crate::older_blocks::OldestBlock;
 use crate::pruning::StatePruner;
 use crate::state_download::finish_after_kill;
 use crate::state_snapshots::{SnapshotMaker, SnapshotWork};
@@ -206,11 +207,35 @@ impl Chain {
         Ok(self.archive.store.block(hash)?.map(|stored| stored.raw))
     }
 
-    /// Returns the receipts of a block.
+    /// Returns the receipts of a block; `None` if the block is unknown. Fails with [`ChainError::ReceiptsNotKept`] for blocks that
+    /// were stored without execution below a state from peers.
     pub fn receipts(&self, hash: &B256) -> Result<Option<BlockReceipts>, ChainError> {
         let Some(record) = self.block(hash)? else { return Ok(None) };
+        self.check_receipts(record.number())?;
         self.executed(&record)?;
         Ok(self.archive.receipts(hash)?.map(BlockReceipts))
+    }
+
+    /// Returns the number of the first block whose receipts are stored, as are those of all later blocks of the best chain.
+    pub fn first_receipts(&self) -> u64 {
+        self.archive.store.first_receipts()
+    }
+
+    /// Fails with [`ChainError::BlockNotStored`] for the height of a block below a state from peers that is not downloaded yet.
+    pub fn check_stored(&self, number: u64) -> Result<(), ChainError> {
+        if (1..self.first_receipts()).contains(&number)
+            && let Some(OldestBlock { number: first, .. }) = self.oldest_block()?
+            && number < first
+        {
+            return Err(ChainError::BlockNotStored { number, first });
+        }
+        Ok(())
+    }
+
+    fn check_receipts(&self, number: u64) -> Result<(), ChainError> {
+        let first = self.first_receipts();
+        // Those of genesis are stored: there are none.
+        if (1..first).contains(&number) { Err(ChainError::ReceiptsNotKept { number, first }) } else { Ok(()) }
     }
 
     /// Returns a transaction of the best chain.
@@ -290,9 +315,10 @@ impl Chain {
         log_search::visit_logs(&self.archive, filter, from, to.min(self.head().number()), deadline, visit)
     }
 
-    /// Returns the logs of a block, on the best chain or off it. `None` if the block is unknown.
+    /// Returns the logs of a block, on the best chain or off it. `None` if the block is unknown. Fails like [`Chain::receipts`].
     pub fn logs_in_block(&self, hash: &B256) -> Result<Option<BlockLogs>, ChainError> {
         let Some(record) = self.block(hash)? else { return Ok(None) };
+        self.check_receipts(record.number())?;
         self.executed(&record)?;
         let receipts = self.archive.raw_receipts(hash)?;
         Ok(receipts.map(|receipts| BlockLogs::new(record.number(), *hash, receipts)))

@@ -107,6 +107,16 @@ pub enum ChainError {
         /// Number of the first block with receipts.
         first: u64,
     },
+    /// A block of the best chain is not stored yet, because the state after a later one came from peers.
+    #[error(
+        "block {number} is not stored: the state of this node came from peers, and the blocks below block {first} are not downloaded yet"
+    )]
+    BlockNotStored {
+        /// Number of the block.
+        number: u64,
+        /// Number of the first stored block above genesis.
+        first: u64,
+    },
     /// A block belongs to a branch that leaves the best chain below the oldest kept state, so it cannot be executed.
     #[error(
         "block {number} ({hash}) is on a branch that leaves the best chain after block {fork} ({fork_hash}), below the oldest kept state, that of block {oldest} (history = {history}): if the branch is right, import or synchronize the chain into a new data directory"

@@ -171,7 +171,10 @@ fn a_state_is_taken_over_and_the_next_blocks_are_executed_on_it() {
     import(&chain, &source.blocks[PIVOT as usize..]);
     assert_eq!(chain.head().number(), HEAD);
     expect_same(&source, &chain);
-    assert!(chain.receipts(&expected.hash()).unwrap().is_none());
+    let (without, genesis) = (expected.hash(), chain.main_hash(0).unwrap().unwrap());
+    let not_kept = |error| matches!(error, ChainError::ReceiptsNotKept { number: PIVOT, .. });
+    assert!(chain.receipts(&without).is_err_and(not_kept) && chain.logs_in_block(&without).is_err_and(not_kept));
+    assert!(chain.receipts(&genesis).unwrap().is_some_and(|receipts| receipts.is_empty()));
     let logs = |from| {
         let visit = &mut |_: FoundLog<'_>| ControlFlow::Continue(());
         chain.visit_logs(&LogFilter::default(), from, HEAD, &Deadline::none(), visit)

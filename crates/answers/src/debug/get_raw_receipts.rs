@@ -8,7 +8,7 @@ use rhizome_primitives::Receipt;
 
 /// Returns the receipts of a block as encoded in its receipts trie; `null` if the block is unknown.
 pub fn answer(node: &Node, at: &BlockId<'_>) -> Answer {
-    match at.find(node)? {
+    match at.find_stored(node)? {
         Some(BlockRef::Mined(record)) => {
             Ok(node.chain().receipts(&record.hash)?.map_or_else(json::null, |receipts| list(&receipts)))
         }

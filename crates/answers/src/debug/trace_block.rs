@@ -11,7 +11,7 @@ use rhizome_evm::Deadline;
 
 /// The traces of all transactions of a block, `null` if there is no such block.
 pub fn answer(node: &Node, at: &BlockId<'_>, options: &TraceOptions, deadline: &Deadline) -> Answer {
-    let Some(block) = at.find(node)? else { return Ok(json::null()) };
+    let Some(block) = at.find_stored(node)? else { return Ok(json::null()) };
     let subject = BlockSubject::at(node, &block)?;
     traces(node, subject.as_ref(), options, deadline)
 }

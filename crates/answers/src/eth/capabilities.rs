@@ -12,6 +12,7 @@ pub fn answer(node: &Node) -> Answer {
     let head = chain.head();
     // Without blocks below it, the oldest block is the one after genesis.
     let oldest_block = chain.oldest_block()?.map_or(0, |oldest| if oldest.number <= 1 { 0 } else { oldest.number });
+    let first_receipts = oldest_block.max(chain.first_receipts());
     let states = (chain.oldest_state(), chain.kept_states());
     let proofs = match chain.config().proven_blocks {
         ProvenBlocks::All => states,
@@ -24,9 +25,10 @@ pub fn answer(node: &Node) -> Answer {
     json.key("hash").hash(&head.hash());
     json.end_object();
     write(&mut json, "state", states);
-    for name in ["tx", "logs", "receipts", "blocks"] {
-        write(&mut json, name, (oldest_block, None));
-    }
+    write(&mut json, "tx", (oldest_block, None));
+    write(&mut json, "logs", (first_receipts, None));
+    write(&mut json, "receipts", (first_receipts, None));
+    write(&mut json, "blocks", (oldest_block, None));
     write(&mut json, "stateproofs", proofs);
     json.end_object();
     Ok(json.finish())

@@ -11,7 +11,7 @@ use rhizome_evm::Deadline;
 
 /// The calls of all transactions of a block, `null` if there is no such block.
 pub fn answer(node: &Node, at: &BlockId<'_>, deadline: &Deadline) -> Answer {
-    let Some(block) = at.find(node)? else { return Ok(json::null()) };
+    let Some(block) = at.find_stored(node)? else { return Ok(json::null()) };
     let mut json = JsonWriter::with_capacity(2048);
     json.begin_array();
     if let Some(subject) = BlockSubject::at(node, &block)? {

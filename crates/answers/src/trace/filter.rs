@@ -156,7 +156,10 @@ pub fn answer(node: &Node, filter: &TraceFilter, deadline: &Deadline) -> Answer 
             if deadline.has_passed() {
                 return Err(RpcError::timed_out());
             }
-            let Some(record) = node.chain().main_block(number)? else { break };
+            let Some(record) = node.chain().main_block(number)? else {
+                node.chain().check_stored(number)?;
+                break;
+            };
             filter.write(node, &mut json, &BlockRef::Mined(record), &mut window, deadline)?;
         }
     }
@@ -170,8 +173,8 @@ pub fn answer(node: &Node, filter: &TraceFilter, deadline: &Deadline) -> Answer 
 /// A first block that does not exist means no blocks, a last one the head.
 fn range(node: &Node, filter: &TraceFilter) -> Result<Range, RpcError> {
     let head = node.chain().head().number();
-    let first = BlockId::parse(&filter.from_block)?.find(node)?;
-    let last = BlockId::parse(&filter.to_block)?.find(node)?;
+    let first = BlockId::parse(&filter.from_block)?.find_stored(node)?;
+    let last = BlockId::parse(&filter.to_block)?.find_stored(node)?;
     let Some(first) = first else { return Ok(Range::default()) };
     let reversed = || RpcError::invalid_params("fromBlock cannot be greater than toBlock");
     match (first, last) {

@@ -13,7 +13,7 @@ use rhizome_evm::{BlockReplay, Deadline, ExecError};
 
 /// Executes the transactions of a block again. Returns the requested parts of each; `null` for an unknown block.
 pub fn answer(node: &Node, at: &BlockId<'_>, wanted: ReplayParts, deadline: &Deadline) -> Answer {
-    let Some(block) = at.find(node)? else { return Ok(json::null()) };
+    let Some(block) = at.find_stored(node)? else { return Ok(json::null()) };
     let mut json = JsonWriter::with_capacity(2048);
     json.begin_array();
     if let Some(subject) = BlockSubject::at(node, &block)? {
