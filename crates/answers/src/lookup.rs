@@ -19,7 +19,7 @@ pub(crate) fn block_text(node: &Node, block: &BlockRef, list: TransactionList) -
     let form = node.options().transaction_form;
     match block {
         BlockRef::Mined(record) => {
-            let text = node.caches().texts.text::<RpcError>((record.hash, kind(list)), || {
+            let text = node.caches().texts.text::<RpcError>((record.hash, kind(list, record)), || {
                 let mut json = JsonWriter::with_capacity(4096);
                 block::write_mined(&mut json, record, list, form);
                 Ok(Some(json.finish()))
@@ -34,10 +34,10 @@ pub(crate) fn block_text(node: &Node, block: &BlockRef, list: TransactionList) -
     }
 }
 
-fn kind(list: TransactionList) -> TextKind {
+fn kind(list: TransactionList, record: &BlockRecord) -> TextKind {
     match list {
-        TransactionList::Hashes => TextKind::BlockWithHashes,
-        TransactionList::Objects => TextKind::BlockWithObjects,
+        TransactionList::Hashes => TextKind::BlockWithHashes(record.total_difficulty),
+        TransactionList::Objects => TextKind::BlockWithObjects(record.total_difficulty),
     }
 }
 

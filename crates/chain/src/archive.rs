@@ -237,6 +237,12 @@ impl Archive {
         self.raw_receipts.clear();
     }
 
+    /// Clears the headers with their total difficulties, which were corrected.
+    pub(crate) fn forget_ancestors(&self) {
+        self.changes.fetch_add(1, Ordering::AcqRel);
+        self.ancestors.clear();
+    }
+
     pub(crate) fn is_main(&self, number: u64, hash: &B256) -> Result<bool, ChainError> {
         Ok(self.store.main_hash(number)? == Some(*hash))
     }

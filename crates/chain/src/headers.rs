@@ -257,6 +257,15 @@ impl HeaderChain {
         self.write_end(&branch.into_iter().map(with_difficulty).collect::<Vec<_>>())
     }
 
+    /// Adds a number, modulo 2^256, to the difficulties of all headers, as it was added to those of all blocks.
+    pub(crate) fn correct_difficulties(&self, correction: U256) {
+        let _changing = self.deleted.lock();
+        for chained in &mut *self.branch.write() {
+            let difficulty = chained.difficulty.wrapping_add(correction);
+            *chained = Arc::new(ChainedHeader { header: chained.header.clone(), hash: chained.hash, difficulty });
+        }
+    }
+
     /// Removes the headers from a height on: a block there is invalid, or the chain is not heavier.
     pub fn forget_from(&self, number: u64) -> Result<(), ChainError> {
         let deleted = self.deleted.lock();

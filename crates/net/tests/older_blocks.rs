@@ -3,22 +3,26 @@
 use crate::child_node::ChildNode;
 use crate::chunk_server::ChunkServer;
 use crate::reference_peer::{Behaviour, ReferencePeer, ServedChain};
+use crate::scripted_peer::{ScriptedPeer, connect, status};
 use crate::server::join;
 use crate::snap::{new_chain, serving, start};
-use crate::support::{key, wait_for};
+use crate::support::{NETWORK, key, wait_for};
 use crate::sync::{NOW, SyncingNode, open};
 use rhizome_chain::{Chain, ChainError};
 use rhizome_net::{Enode, HostPort, NetworkOptions};
+use rhizome_primitives::{Block, U256};
 use rhizome_wire::rsk::{RskMessage, message_id};
 use rhizome_wire::session::{Capability, codes};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 const BLOCKS: u64 = 10_050;
 /// The pivot is block 6,160.
 const LOWEST: u64 = 160;
+/// Uncles of block 2, which headers do not show.
+const UNCLES: u64 = 4;
 /// Longest time for a synchronization.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Data directory of the node to run.
@@ -32,6 +36,12 @@ fn source() -> (Arc<Chain>, Arc<ServedChain>) {
 
 fn mined(blocks: u64) -> (Arc<Chain>, Arc<ServedChain>) {
     let chain = open("source", None);
+    chain.mine(NOW).unwrap();
+    for name in ["a", "b", "c", "d"] {
+        let uncle = open(name, None).mine(NOW).unwrap().block.clone();
+        chain.import_block(uncle).unwrap();
+    }
+    assert_eq!(chain.mine(NOW).unwrap().block.uncles.len() as u64, UNCLES);
     while chain.head().number() < blocks {
         chain.mine(NOW).unwrap();
     }
@@ -43,28 +53,89 @@ fn lowest(chain: &Chain) -> u64 {
     chain.oldest_block().unwrap().map_or(0, |oldest| oldest.number)
 }
 
-/// Returns a node that got a state from a peer, which it has left, and has no blocks below 160.
+/// Returns a node that got a state from a peer, which it has left, and has no blocks below 160. The tests share the download.
 fn with_state(dir: &Path) -> SyncingNode {
-    with_state_of(dir, &source(), LOWEST)
+    static DOWNLOADED: OnceLock<Vec<(PathBuf, Vec<u8>)>> = OnceLock::new();
+    let downloaded = DOWNLOADED.get_or_init(|| {
+        let dir = tempfile::tempdir().unwrap();
+        drop(with_state_of(dir.path(), &source(), LOWEST));
+        files(dir.path(), Path::new(""))
+    });
+    for (path, content) in downloaded {
+        let path = dir.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+    let node = start_serving(dir);
+    assert_eq!(lowest(&node.chain), LOWEST);
+    node
+}
+
+/// Reads all files below a folder.
+fn files(root: &Path, folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let entries = std::fs::read_dir(root.join(folder)).unwrap().map(|entry| folder.join(entry.unwrap().file_name()));
+    let read = |path: PathBuf| match root.join(&path).is_dir() {
+        true => files(root, &path),
+        false => vec![(path.clone(), std::fs::read(root.join(path)).unwrap())],
+    };
+    entries.flat_map(read).collect()
+}
+
+fn start_serving(dir: &Path) -> SyncingNode {
+    let change = |options| NetworkOptions { downloads_state: true, serves_snap: true, ..options };
+    SyncingNode::start_with(new_chain(dir), change)
 }
 
 fn with_state_of(dir: &Path, (chain, served): &(Arc<Chain>, Arc<ServedChain>), lowest_block: u64) -> SyncingNode {
-    let change = |options| NetworkOptions { downloads_state: true, serves_snap: true, ..options };
-    let node = SyncingNode::start_with(new_chain(dir), change);
+    let node = start_serving(dir);
     let states = ChunkServer::new(chain, false, None);
     // Without older blocks, like a node that began with a state itself.
     let _server = node.peer(2, served, Behaviour { lowest: lowest_block, ..serving(&states) });
     wait_for("the head", PATIENCE, || node.chain.head().hash() == served.best().hash);
     wait_for("the lowest block", PATIENCE, || node.status().older.is_some_and(|older| older.oldest == lowest_block));
     assert_eq!(lowest(&node.chain), lowest_block);
+    let missing = node.chain.check_stored(lowest_block - 1);
+    assert!(matches!(missing, Err(ChainError::BlockNotStored { first, .. }) if first == lowest_block), "{missing:?}");
+    assert!(node.chain.check_stored(lowest_block).is_ok() && node.chain.check_stored(0).is_ok());
     wait_for("the end", PATIENCE, || !node.status().is_syncing);
     node
 }
 
 fn gets_all(node: &SyncingNode) {
+    // The lower bound of the headers, until the first block is there.
+    let difficulty = || node.chain.head().record.total_difficulty;
+    let (_, served) = source();
+    assert_eq!(difficulty(), served.total_difficulty() - U256::from(UNCLES));
     wait_for("the older blocks", PATIENCE, || lowest(&node.chain) == 1);
     wait_for("the end", PATIENCE, || node.status().older.is_none());
+    assert_eq!(difficulty(), served.total_difficulty());
     compare(&node.chain);
+    // What peers are told.
+    let mut socket = ScriptedPeer::shake(connect(node.network.listening().unwrap()), &key(7), node.network.id());
+    socket.hello(4, &[Capability::rsk()]);
+    let genesis = node.chain.main_hash(0).unwrap().unwrap();
+    socket.send(codes::STATUS, &status(62, NETWORK, genesis.as_slice()));
+    let told = loop {
+        let frame = socket.receive().unwrap();
+        if frame.code == codes::RSK {
+            break frame;
+        }
+    };
+    let RskMessage::Status(told) = RskMessage::decode(told.payload()).unwrap() else { panic!() };
+    assert_eq!(told.parent_and_difficulty.map(|(_, difficulty)| difficulty), Some(served.total_difficulty()));
+}
+
+/// Compares the total difficulties of blocks that leave and join the best chain above the source's.
+fn compare_reorganized(chain: &Chain) {
+    let difficulty = |blocks: u64| source().1.total_difficulty() + U256::from(blocks);
+    let branch: Vec<Block> = (0..2).map(|_| chain.mine(NOW).unwrap().block.clone()).collect();
+    chain.rewind(BLOCKS).unwrap();
+    let left = chain.mine(NOW + 100_000).unwrap().hash;
+    branch.iter().for_each(|block| drop(chain.import_block(block.clone()).unwrap()));
+    assert_eq!((chain.head().hash(), chain.head().record.total_difficulty), (branch[1].hash(), difficulty(2)));
+    assert_eq!(chain.block(&left).unwrap().unwrap().total_difficulty, difficulty(1));
+    let entries = chain.blocks_at(BLOCKS + 1).unwrap();
+    assert!(entries.len() == 2 && entries.iter().all(|entry| entry.total_difficulty == difficulty(1)), "{entries:?}");
 }
 
 /// Compares the lowest blocks with those of the source.
@@ -78,7 +149,11 @@ fn compare(chain: &Chain) {
             assert!(chain.transaction(&transaction.hash()).unwrap().is_some(), "{number}");
         }
         let receipts = chain.receipts(&own.hash);
-        assert!(if number == 0 { receipts.is_ok() } else { matches!(receipts, Err(ChainError::ReceiptsNotKept { .. })) });
+        assert!(if number == 0 {
+            receipts.is_ok()
+        } else {
+            matches!(receipts, Err(ChainError::ReceiptsNotKept { .. }))
+        });
     }
 }
 
@@ -100,6 +175,11 @@ fn whole_blocks_come_from_a_snap_server() {
     let peer = node.peer(3, &source().1, Behaviour { serves_snap: true, ..Behaviour::default() });
     gets_all(&node);
     assert!(peer.answers() < 10, "{}", peer.answers());
+    compare_reorganized(&node.chain);
+    drop((node, peer));
+    let chain = new_chain(dir.path());
+    compare(&chain);
+    assert_eq!(chain.head().record.total_difficulty, source().1.total_difficulty() + U256::from(2));
 }
 
 #[test]
@@ -159,7 +239,7 @@ fn a_killed_download_continues_below_the_lowest_block() {
         let _peer = ReferencePeer::start(node.address, key(3), id, Arc::clone(&served), limited);
         let mut random = [0];
         getrandom::fill(&mut random).unwrap();
-        std::thread::sleep(Duration::from_millis(u64::from(random[0]) * 4));
+        std::thread::sleep(Duration::from_millis(u64::from(random[0])));
         let first = node.value("lowest");
         assert!(first <= before, "{first} after {before} at kill {kill}");
         before = first;
@@ -170,7 +250,9 @@ fn a_killed_download_continues_below_the_lowest_block() {
     let _peer = ReferencePeer::start(node.address, key(3), id, Arc::clone(&served), whole);
     assert!(node.values("lowest").any(|lowest: u64| lowest == 1));
     node.kill();
-    compare(&new_chain(dir.path()));
+    let chain = new_chain(dir.path());
+    assert_eq!(chain.head().record.total_difficulty, served.total_difficulty());
+    compare(&chain);
 }
 
 /// `-- --ignored --nocapture speed_of_older_blocks`: 15,159 empty blocks more than 6,000 below the pivot.

@@ -2,7 +2,7 @@
 //!
 //! | Column | Key | Row |
 //! | --- | --- | --- |
-//! | `default` | name | layout, identity, head, oldest kept state, first receipts, banned addresses; original state root and changes of a head whose state was set by hand |
+//! | `default` | name | layout, identity, head, oldest kept state, first receipts, correction of total difficulties, banned addresses; original state root and changes of a head whose state was set by hand |
 //! | `nodes` | name | list of the node files, which hold the messages of trie nodes and long values (code) |
 //! | `packs` | sequence number | nodes of one block that are not flushed to the node files yet |
 //! | `trie` | position of a node, see `NodePosition::row_key` | message of the node that was there at the last flush |
@@ -85,6 +85,9 @@ pub(crate) const OLDEST_STATE_KEY: &[u8] = b"oldest state";
 
 /// Key of the number of the first block whose receipts are stored, in the column `default`. No row: all are.
 pub(crate) const FIRST_RECEIPTS_KEY: &[u8] = b"first receipts";
+
+/// Key of the number that is added to the total difficulties of all rows but those of genesis, in the column `default`. No row: zero.
+pub(crate) const DIFFICULTY_CORRECTION_KEY: &[u8] = b"difficulty correction";
 
 /// Key of the row, in the column `default`, of a directory whose state is being replaced.
 pub(crate) const TAKEOVER_KEY: &[u8] = b"takeover";

@@ -4,10 +4,10 @@ use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use rhizome_primitives::B256;
+use rhizome_primitives::{B256, U256};
 use rocksdb::{DB, Options};
 
-use crate::columns::{BLOCKS, HEIGHTS, META};
+use crate::columns::{BLOCKS, DIFFICULTY_CORRECTION_KEY, HEIGHTS, META};
 use crate::engine::{DATABASE_FOLDER, LAYOUT, opening_error, stored_identity};
 use crate::open::LOCK_FILE;
 use crate::options::ChainIdentity;
@@ -22,6 +22,7 @@ pub struct DirectoryBlocks {
     db: DB,
     dir: PathBuf,
     last: u64,
+    difficulty_correction: U256,
     _lock: Option<File>,
 }
 
@@ -47,8 +48,13 @@ impl DirectoryBlocks {
             Some(_) => {}
             None => return Err(StorageError::damaged_row(META, b"identity", "is missing")),
         }
-        let mut blocks = Self { db, dir: dir.to_path_buf(), last: 0, _lock: lock };
+        let (dir, difficulty_correction) = (dir.to_path_buf(), U256::ZERO);
+        let mut blocks = Self { db, dir, last: 0, difficulty_correction, _lock: lock };
         blocks.last = blocks.highest_main()?;
+        if let Some(row) = blocks.row(META, DIFFICULTY_CORRECTION_KEY)? {
+            let damaged = || StorageError::damaged_row(META, DIFFICULTY_CORRECTION_KEY, "is no number");
+            blocks.difficulty_correction = U256::try_from_be_slice(&row).ok_or_else(damaged)?;
+        }
         Ok(blocks)
     }
 
@@ -70,7 +76,11 @@ impl DirectoryBlocks {
         let hash = self.main_hash(number)?.ok_or_else(missing)?;
         let row = self.row(BLOCKS, hash.as_slice())?;
         let block = row.as_deref().and_then(record::decode_block);
-        block.ok_or_else(|| StorageError::damaged_row(BLOCKS, hash.as_slice(), "cannot be decoded"))
+        let mut block = block.ok_or_else(|| StorageError::damaged_row(BLOCKS, hash.as_slice(), "cannot be decoded"))?;
+        if number > 0 {
+            block.total_difficulty = record::corrected_difficulty(block.total_difficulty, self.difficulty_correction);
+        }
+        Ok(block)
     }
 
     fn highest_main(&self) -> Result<u64, StorageError> {

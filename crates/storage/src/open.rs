@@ -11,7 +11,7 @@ use crate::kept_states::KeptStates;
 use crate::main_hashes::MainHashes;
 use crate::options::{ChainIdentity, StoreOptions};
 use crate::store::StoredValueWeight;
-use crate::{StorageError, Store};
+use crate::{StorageError, Store, older_blocks};
 
 /// Locked by the process that has the directory open. RocksDB has its own lock, but reports it only as text.
 pub(crate) const LOCK_FILE: &str = "rhizome.lock";
@@ -56,8 +56,10 @@ impl Store {
         let database = Database::open(directory, identity, options, is_temporary)?;
         let kept = KeptStates::default();
         kept.load(&database)?;
+        let correction = older_blocks::stored_correction(&database)?;
         let store = Self {
             database,
+            difficulty_correction: RwLock::new(correction),
             kept,
             main_hashes: MainHashes::default(),
             history_tail: RwLock::default(),

@@ -136,6 +136,13 @@ pub(crate) fn decode_block(row: &[u8]) -> Option<StoredBlock> {
     Some(StoredBlock { raw: Bytes::copy_from_slice(reader.0), total_difficulty, state_root, senders })
 }
 
+/// Returns the total difficulty of a block from that of its row. Blocks below a state that was taken over may have a negative one,
+/// counted down from a lower bound, until block 1 is stored: it is zero for readers.
+pub(crate) fn corrected_difficulty(counted: U256, correction: U256) -> U256 {
+    let difficulty = counted.wrapping_add(correction);
+    if difficulty.bit(255) { U256::ZERO } else { difficulty }
+}
+
 pub(crate) fn encode_heights(entries: &[HeightEntry]) -> Vec<u8> {
     let mut row = Vec::with_capacity(entries.len() * 50);
     for entry in entries {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 use quick_cache::sync::Cache;
-use rhizome_primitives::{B256, Bytes};
+use rhizome_primitives::{B256, Bytes, U256};
 use rhizome_trie::{NodeSource, SourceError, StateDelta};
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::properties;
@@ -69,6 +69,8 @@ pub struct Store {
     pub(crate) history_tail: RwLock<HistoryTail>,
     /// Incremented right before a batch that changes the flat state.
     pub(crate) generation: AtomicU64,
+    /// Number that is added, modulo 2^256, to the total difficulties of all rows but those of genesis.
+    pub(crate) difficulty_correction: RwLock<U256>,
     /// Cache of long values (code) and trie nodes by hash.
     pub(crate) values: Cache<B256, Bytes, StoredValueWeight>,
 }
@@ -98,7 +100,12 @@ impl Store {
 
     /// Returns a block by hash, on the best chain or beside it.
     pub fn block(&self, hash: &B256) -> Result<Option<StoredBlock>, StorageError> {
-        self.database.decoded(BLOCKS, hash.as_slice(), record::decode_block)
+        let block = self.database.decoded(BLOCKS, hash.as_slice(), record::decode_block)?;
+        let is_genesis = *hash == self.identity().genesis;
+        Ok(block.map(|block| StoredBlock {
+            total_difficulty: self.difficulty_of_row(block.total_difficulty, is_genesis),
+            ..block
+        }))
     }
 
     /// Returns true if the block is stored.
@@ -118,13 +125,35 @@ impl Store {
 
     /// Returns all blocks of a height, in order of arrival.
     pub fn blocks_at(&self, number: u64) -> Result<Vec<HeightEntry>, StorageError> {
+        let mut entries = self.rows_at(number)?;
+        for entry in &mut entries {
+            entry.total_difficulty = self.difficulty_of_row(entry.total_difficulty, number == 0);
+        }
+        Ok(entries)
+    }
+
+    /// Returns all blocks of a height as stored: without the correction of total difficulties.
+    pub(crate) fn rows_at(&self, number: u64) -> Result<Vec<HeightEntry>, StorageError> {
         Ok(self.database.decoded(HEIGHTS, &number.to_be_bytes(), record::decode_heights)?.unwrap_or_default())
+    }
+
+    fn difficulty_of_row(&self, counted: U256, is_genesis: bool) -> U256 {
+        if is_genesis { counted } else { record::corrected_difficulty(counted, self.difficulty_correction()) }
+    }
+
+    /// Returns the total difficulty of a block for its row.
+    pub(crate) fn difficulty_for_row(&self, number: u64, total_difficulty: U256) -> U256 {
+        if number == 0 { total_difficulty } else { total_difficulty.wrapping_sub(self.difficulty_correction()) }
+    }
+
+    pub(crate) fn difficulty_correction(&self) -> U256 {
+        *self.difficulty_correction.read()
     }
 
     /// Returns the hash of the block of the best chain at a height.
     pub fn main_hash(&self, number: u64) -> Result<Option<B256>, StorageError> {
         self.main_hashes
-            .get(number, || Ok(self.blocks_at(number)?.into_iter().find(|entry| entry.is_main).map(|entry| entry.hash)))
+            .get(number, || Ok(self.rows_at(number)?.into_iter().find(|entry| entry.is_main).map(|entry| entry.hash)))
     }
 
     /// Returns the highest height that has a block; it can be above the head.
@@ -214,7 +243,8 @@ impl Store {
 
     /// Returns a header that was received before its block, by number and hash.
     pub fn header(&self, number: u64, hash: &B256) -> Result<Option<HeaderRow>, StorageError> {
-        headers::get(&self.database, number, hash)
+        let header = headers::get(&self.database, number, hash)?;
+        Ok(header.map(|header| HeaderRow { difficulty: self.difficulty_of_row(header.difficulty, false), ..header }))
     }
 
     /// Returns number and hash of the last header of the best header chain; `None` if there is none.

@@ -19,7 +19,7 @@ use crate::options::NodeVersions;
 use crate::record::{self, FlushedTrie, HeightEntry};
 use crate::value_references::ReferenceChanges;
 use crate::write_faults::WriteFault;
-use crate::{StorageError, Store, flat, history, history_tail, log_index};
+use crate::{StorageError, Store, flat, history, history_tail, log_index, older_blocks};
 
 /// Approximate size of a row in a batch, without a long value.
 const ROW_BYTES: usize = 96;
@@ -131,7 +131,8 @@ impl Store {
         let mut batch = WriteBatch::default();
         let flushed = FlushedTrie { number: change.number, hash: change.head, root: change.state_root };
         self.batch_nodes(&mut batch, mem::take(&mut change.nodes), flushed)?;
-        let row = record::encode_block(&stored.raw, stored.total_difficulty, &change.state_root, &stored.senders);
+        let difficulty = self.difficulty_for_row(change.number, stored.total_difficulty);
+        let row = record::encode_block(&stored.raw, difficulty, &change.state_root, &stored.senders);
         batch.put_cf(engine.column(BLOCKS)?, change.head, row);
         let (meta, key) = (engine.column(META)?, columns::original_root_key(&change.head));
         let mut replaced = self.replaced_state(&change.head)?;
@@ -265,7 +266,8 @@ impl Store {
         let engine = self.database.engine()?;
         let flushed = FlushedTrie { number: write.number, hash: write.hash, root: write.state_root };
         self.batch_nodes(batch, mem::take(&mut write.nodes), flushed)?;
-        let row = record::encode_block(write.raw, write.total_difficulty, &write.state_root, write.senders);
+        let difficulty = self.difficulty_for_row(write.number, write.total_difficulty);
+        let row = record::encode_block(write.raw, difficulty, &write.state_root, write.senders);
         batch.put_cf(engine.column(BLOCKS)?, write.hash, row);
         let row = record::encode_receipts(write.transaction_hashes, write.encoded_receipts);
         batch.put_cf(engine.column(RECEIPTS)?, write.hash, row);
@@ -397,9 +399,10 @@ impl Store {
     /// chain.
     fn batch_heights(&self, batch: &mut WriteBatch, write: &BlockWrite<'_>) -> Result<(), StorageError> {
         let mut heights: BTreeMap<u64, Vec<HeightEntry>> = BTreeMap::new();
-        heights.insert(write.number, self.blocks_at(write.number)?);
+        heights.insert(write.number, self.rows_at(write.number)?);
         if let Some(entries) = heights.get_mut(&write.number) {
-            let entry = HeightEntry { hash: write.hash, total_difficulty: write.total_difficulty, is_main: false };
+            let total_difficulty = self.difficulty_for_row(write.number, write.total_difficulty);
+            let entry = HeightEntry { hash: write.hash, total_difficulty, is_main: false };
             // A block that was stored without execution is written again.
             if entries.iter().all(|known| known.hash != write.hash) {
                 entries.push(entry);
@@ -409,7 +412,7 @@ impl Store {
             let changes = best.retracted.iter().map(|block| (block, false));
             for ((number, hash), is_main) in changes.chain(best.enacted.iter().map(|block| (block, true))) {
                 if !heights.contains_key(number) {
-                    heights.insert(*number, self.blocks_at(*number)?);
+                    heights.insert(*number, self.rows_at(*number)?);
                 }
                 for entry in heights.entry(*number).or_default() {
                     if entry.hash == *hash {
@@ -497,7 +500,9 @@ impl Store {
     /// Writes headers that were received before their blocks, and the tip of the best header chain, in one batch. One caller at a
     /// time, which need not be the writer of blocks.
     pub fn write_headers(&self, headers: &[HeaderWrite<'_>], tip: (u64, B256)) -> Result<(), StorageError> {
-        headers::write(&self.database, headers, tip)
+        let for_row = |header: &HeaderWrite<'_>| self.difficulty_for_row(header.number, header.difficulty);
+        let rows = headers.iter().map(|header| HeaderWrite { difficulty: for_row(header), ..*header });
+        headers::write(&self.database, &rows.collect::<Vec<_>>(), tip)
     }
 
     /// Deletes all headers below a height.
@@ -531,6 +536,7 @@ impl Store {
             let before_open = || _ = self.generation.fetch_add(1, Ordering::SeqCst);
             self.main_hashes.change(|| self.database.reopen_engine(before_open))?;
             self.kept.load(&self.database)?;
+            *self.difficulty_correction.write() = older_blocks::stored_correction(&self.database)?;
             self.load_history_tail()?;
         }
         self.database.write_probe()

@@ -9,6 +9,7 @@ mod headers;
 mod history;
 mod logs;
 mod node_files;
+mod older_blocks;
 mod written_blocks;
 
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use rhizome_chain::CacheStats;
-use rhizome_primitives::B256;
+use rhizome_primitives::{B256, U256};
 use std::sync::Arc;
 
 /// Assumed size of a text, in bytes: determines the capacity of the cache.
@@ -12,10 +12,10 @@ const TYPICAL_BYTES: usize = 2048;
 /// Content of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum TextKind {
-    /// The block with transaction hashes.
-    BlockWithHashes,
-    /// The block with transaction objects.
-    BlockWithObjects,
+    /// The block with transaction hashes, and with a total difficulty, which can be corrected once.
+    BlockWithHashes(U256),
+    /// The block with transaction objects, and with a total difficulty.
+    BlockWithObjects(U256),
     /// The transaction at an index.
     Transaction(usize),
     /// The receipt at an index.
@@ -34,8 +34,8 @@ struct TextWeight;
 
 impl Weighter<Key, Arc<[u8]>> for TextWeight {
     fn weight(&self, _key: &Key, text: &Arc<[u8]>) -> u64 {
-        // The entry itself has 128 bytes.
-        text.len() as u64 + 128
+        // The entry itself has 160 bytes.
+        text.len() as u64 + 160
     }
 }
 
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn does_not_cache_errors_and_absent_objects() {
         let cache = TextCache::new(1 << 20);
-        let key = (B256::ZERO, TextKind::BlockWithHashes);
+        let key = (B256::ZERO, TextKind::Receipts);
         assert_eq!(cache.text(key, || Err("no")), Err("no"));
         assert_eq!(cache.text::<&str>(key, || Ok(None)), Ok(None));
         assert_eq!(cache.text::<&str>(key, || Ok(Some(b"yes".to_vec()))), Ok(Some(b"yes".to_vec())));

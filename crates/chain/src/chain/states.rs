@@ -8,7 +8,7 @@ use rhizome_storage::NodeVersions;
 use super::Chain;
 use crate::error::ChainError;
 use crate::import::prepared_block::PreparedBlock;
-use crate::older_blocks::{self, OldestBlock};
+use crate::older_blocks::{self, NextOlderBlocks, OldestBlock};
 use crate::state_download::{StateDownload, StatePivot, StateProgress, take_over};
 use crate::state_snapshots::{SnapshotMaker, StateSnapshot};
 
@@ -79,9 +79,18 @@ impl Chain {
     }
 
     /// Stores blocks below the oldest one, descending, of which the first one must be its parent; stops before a block that is not
-    /// the parent of the block before. Lists must have been compared with the header. One caller at a time. Returns the number of stored
-    /// blocks.
+    /// the parent of the block before. Lists must have been compared with the header. One caller at a time. Block 1
+    /// corrects the total difficulties of all blocks. Returns the number of stored blocks.
     pub fn add_older_blocks(&self, blocks: &[PreparedBlock]) -> Result<usize, ChainError> {
-        older_blocks::add_older_blocks(&self.archive, blocks)
+        let NextOlderBlocks { blocks, correction } = older_blocks::next_blocks(&self.archive, blocks)?;
+        let count = blocks.len();
+        match correction {
+            None => older_blocks::store(&self.archive, &blocks)?,
+            Some(correction) => {
+                self.importer.run(move |writer| older_blocks::store_last(writer, &blocks, correction))??;
+                self.headers.correct_difficulties(correction);
+            }
+        }
+        Ok(count)
     }
 }

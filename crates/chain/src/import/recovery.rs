@@ -51,6 +51,7 @@ pub(crate) fn recover(writer: &mut HeadWriter) -> Result<(), ChainError> {
     archive.store.reopen()?;
     // The failed write may have changed what the caches hold.
     archive.forget_all();
+    archive.forget_ancestors();
     publisher.note_side_change();
     let (old, record) = (publisher.head(), archive.stored_head()?);
     *state = ImportState::open(&record, archive, &writer.steps.config)?;

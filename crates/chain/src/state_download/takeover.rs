@@ -81,7 +81,9 @@ fn finish(download: &StateDownload, difficulty: U256) -> Result<(), ChainError> 
     let takeover = StateTakeover::new(store);
     takeover.begin(folder, &names)?;
     check_whole(store, pivot, nodes, size.unwrap_or_default())?;
-    let blocks = taken_blocks(folder, pivot, difficulty, spec)?;
+    let genesis = store.identity().genesis;
+    let genesis = store.block(&genesis)?.ok_or(ChainError::MissingBlock { hash: genesis })?;
+    let blocks = taken_blocks(folder, pivot, (difficulty, genesis.total_difficulty), spec)?;
     takeover.finish(&blocks)?;
     Ok(())
 }
@@ -99,11 +101,12 @@ fn check_whole(store: &Arc<Store>, pivot: &StatePivot, nodes: u64, size: u64) ->
     if (found, bytes) == (nodes, size) { Ok(()) } else { Err(ChainError::IncompleteState { number: pivot.number }) }
 }
 
-/// Returns the blocks, ascending. Total difficulties follow from that of the pivot downwards.
+/// Returns the blocks, ascending. Total difficulties follow from that of genesis if all blocks are there, otherwise from that of the
+/// pivot downwards.
 fn taken_blocks(
     folder: &Path,
     pivot: &StatePivot,
-    mut difficulty: U256,
+    (mut difficulty, of_genesis): (U256, U256),
     spec: &ChainSpec,
 ) -> Result<Vec<TakenBlock>, ChainError> {
     let mut taken = Vec::new();
@@ -112,8 +115,14 @@ fn taken_blocks(
         let block = block.map_err(|source| ChainError::StoredBlock { hash: pivot.hash, source })?;
         let own = blocks::own_difficulty(&block);
         taken.push(taken_block(&PreparedBlock::new(block), difficulty));
-        difficulty = difficulty.saturating_sub(own);
+        difficulty = difficulty.wrapping_sub(own);
     }
     taken.reverse();
+    if taken.first().is_some_and(|lowest: &TakenBlock| lowest.number == 1) {
+        let missing = of_genesis.wrapping_sub(difficulty);
+        for block in &mut taken {
+            block.counted_difficulty = block.counted_difficulty.wrapping_add(missing);
+        }
+    }
     Ok(taken)
 }
