@@ -53,6 +53,7 @@ export async function nodeConfig(config: Config): Promise<string> {
     callGasCap: config.rpc.callGasCap,
     estimateGasCap: config.rpc.estimateGasCap,
     estimate: config.rpc.estimate,
+    proofFormat: config.rpc.proofFormat,
     logBlocks: config.rpc.logBlocks,
     logCount: config.rpc.logCount,
     traceBytes: config.rpc.maxTraceBytes,

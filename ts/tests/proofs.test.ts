@@ -174,6 +174,54 @@ describe('eth_getProof', () => {
   })
 })
 
+describe('rpc.proofFormat = "rskj"', () => {
+  test('behavior: leaf first, slots from the state root, keys of 32 bytes; the verifier understands it', async () => {
+    const other = await NodeProcess.start([], 'modules.debug.enabled = true\nrpc.proofFormat = "rskj"\n')
+    try {
+      const data = `${counter.bytecode}${'28'.padStart(64, '0')}`
+      const hash = await other.result<Hex>('eth_sendTransaction', [{ from, gas: '0x100000', data }])
+      const { contractAddress } = await other.result<Receipt>('eth_getTransactionReceipt', [hash])
+      const header = decodeHeader(await other.result<Hex>('debug_getRawHeader', ['latest']), 'regtest')
+      const key = `0x${'00'.repeat(32)}`
+      const asked = { address: contractAddress, storageKeys: [key] }
+      const proof = await other.result<AccountProof>('eth_getProof', [contractAddress, ['0x0'], 'latest'])
+      const [slot] = proof.storageProof as [AccountProof['storageProof'][number]]
+      expect(slot).toMatchObject({ key, value: '0x28' })
+      const hashOf = (element: string | undefined) => keccak256(fromRlp(element as Hex, 'hex') as Hex)
+      expect([hashOf(proof.accountProof.at(-1)), hashOf(slot.proof.at(-1))]).toEqual([
+        header.stateRoot,
+        header.stateRoot,
+      ])
+      // The way to the slot passes the account.
+      expect(slot.proof.slice(-proof.accountProof.length)).toEqual(proof.accountProof)
+      expect(verifyAccountProof(header, asked, proof)).toMatchObject({ exists: true, storage: [40n] })
+
+      const check = (changed: AccountProof) => faultOf(() => verifyAccountProof(header, asked, changed))
+      for (const [index, element] of slot.proof.entries()) {
+        for (const changed of changes(element)) {
+          const storageProof = [{ ...slot, proof: slot.proof.with(index, changed) }]
+          expect(check({ ...proof, storageProof })).toBeDefined()
+        }
+      }
+      expect(check({ ...proof, storageProof: [{ ...slot, value: '0x29' }] })).toBe('claim')
+
+      const none = await other.result<AccountProof>('eth_getProof', [nobody, ['0x1'], 'latest'])
+      expect(none).toEqual({
+        address: nobody,
+        accountProof: [],
+        balance: '0x0',
+        codeHash: `0x${'00'.repeat(32)}`,
+        nonce: '0x0',
+        storageHash: keccak256('0x80'),
+        storageProof: [{ key: `0x${'1'.padStart(64, '0')}`, value: '0x0', proof: [] }],
+      })
+      expect(faultOf(() => verifyAccountProof(header, { address: nobody, storageKeys: ['0x1'] }, none))).toBe('proof')
+    } finally {
+      await other.stop()
+    }
+  })
+})
+
 describe('receipts', () => {
   test('behavior: a receipt is proven against its header', async () => {
     const { transactionHash, transactionIndex, blockHash, gasUsed, logs } = increased

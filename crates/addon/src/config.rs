@@ -5,7 +5,8 @@ use rhizome_answers::accounts::{self, Accounts};
 use rhizome_answers::key_store::KeyStore;
 use rhizome_answers::options::{
     AnswerOptions, BridgeStateForm, CallOnHalt, EstimateBound, EstimateOnFailure, EstimateSearch, Listening, LogLimits,
-    MiningMode, PendingOnPartial, ShownRemasc, SignatureForm, TagDepths, TraceLimits, TraceShape, TransactionForm,
+    MiningMode, PendingOnPartial, ProofFormat, ShownRemasc, SignatureForm, TagDepths, TraceLimits, TraceShape,
+    TransactionForm,
 };
 use rhizome_chain::{ChainConfig, DataDir, OldStateRoots, ProvenBlocks, SnapshotHeights, StateHistory};
 use rhizome_primitives::{Address, B256, Bytes, ChainSpec, U256, address};
@@ -50,6 +51,7 @@ pub(crate) struct NodeConfig {
     call_gas_cap: u64,
     estimate_gas_cap: u64,
     estimate: Estimate,
+    proof_format: Proofs,
     log_blocks: u64,
     log_count: usize,
     trace_bytes: usize,
@@ -109,6 +111,13 @@ enum Mining {
 enum Estimate {
     Reference,
     Tight,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Proofs {
+    Rhizome,
+    Rskj,
 }
 
 /// Form of the REMASC transaction in responses.
@@ -411,6 +420,10 @@ impl NodeConfig {
                 ListeningClaim::Always => Listening::Always,
             },
             log_limits: LogLimits { blocks: self.log_blocks, logs: self.log_count },
+            proof_format: match self.proof_format {
+                Proofs::Rhizome => ProofFormat::Rhizome,
+                Proofs::Rskj => ProofFormat::Rskj,
+            },
             trace_shape: match self.choices.traces {
                 Traces::Standard => TraceShape::Standard,
                 Traces::Reference => TraceShape::Reference,

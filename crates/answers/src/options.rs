@@ -132,6 +132,15 @@ pub enum TraceShape {
     Reference,
 }
 
+/// Shape of `eth_getProof`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProofFormat {
+    /// As in EIP-1186: root first, slots from the storage root, and absence is proven.
+    Rhizome,
+    /// As in pull request 3460 of rskj: leaf first, slots from the state root, keys of 32 bytes, nothing for absent keys.
+    Rskj,
+}
+
 /// Blocks below the head that the tags `safe` and `finalized` name. The genesis block on a shorter chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TagDepths {
@@ -204,6 +213,8 @@ pub struct AnswerOptions {
     pub listening: Listening,
     /// Limits of log searches.
     pub log_limits: LogLimits,
+    /// Shape of `eth_getProof`.
+    pub proof_format: ProofFormat,
     /// Shape of traces.
     pub trace_shape: TraceShape,
     /// Limits of traces.
@@ -239,6 +250,7 @@ impl AnswerOptions {
             tag_depths: Some(TagDepths::PUBLIC),
             listening: Listening::Actual,
             log_limits: LogLimits { blocks: 2_000, logs: 10_000 },
+            proof_format: ProofFormat::Rhizome,
             trace_shape: TraceShape::Standard,
             trace_limits: TraceLimits { bytes: 10_485_760, count: 10_000 },
             gas_price_percent: 110,

@@ -340,6 +340,11 @@ export const schema = section('', {
       ['reference', 'tight'],
       'reference',
     ),
+    proofFormat: oneOf(
+      'eth_getProof: root first as in EIP-1186, with proofs of absence (rhizome), or leaf first from the state root, as coming releases of rskj answer (rskj).',
+      ['rhizome', 'rskj'],
+      'rhizome',
+    ),
     logBlocks: whole('eth_getLogs: a range of at most this many blocks has no limit of logs, only of bytes.', 2000),
     logCount: whole('eth_getLogs: the limit of logs for a larger range. 0: none.', 10_000),
     maxTraceBytes: whole(

@@ -38,7 +38,8 @@ const bitsAboveStorage = 249
 
 /**
  * Verifies nonce, balance, code hash, storage hash and the requested storage slots of an answer of eth_getProof against the
- * state root of a trusted header. Throws VerificationError.
+ * state root of a trusted header. Both settings of rpc.proofFormat are understood; with `rskj` an absent account or slot has no
+ * proof, and is refused. Throws VerificationError.
  */
 export function verifyAccountProof(
   header: { readonly stateRoot: string },
@@ -48,7 +49,9 @@ export function verifyAccountProof(
   const address = bytesOf(asked.address, 'address', 20)
   claim(isEqual(address, bytesOf(proof.address, 'address', 20)), 'a different address was requested')
   const key = accountKey(address)
-  const node = walk(bytesOf(header.stateRoot, 'stateRoot', 32), key, 0, messages(proof.accountProof))
+  const stateRoot = bytesOf(header.stateRoot, 'stateRoot', 32)
+  const accountNodes = messages(proof.accountProof)
+  const node = walk(stateRoot, key, 0, endsAt(stateRoot, accountNodes) ? accountNodes.reverse() : accountNodes)
   const exists = node?.value !== undefined
   const account = exists ? accountOf(node, proof) : { nonce: 0n, balance: 0n }
   const codeHash = exists ? codeHashOf(node) : emptyCodeHash
@@ -62,7 +65,7 @@ export function verifyAccountProof(
   const storage = proof.storageProof.map((slot, index) => {
     const position = amount(slots[index] as string | bigint, 'storage key')
     claim(numberOf(slot.key, 'storage key') === position, 'a different storage key was requested')
-    return verifySlot(storageHash, key, position, slot)
+    return verifySlot({ stateRoot, storageHash }, key, position, slot)
   })
   return { exists, ...account, codeHash: hexOf(codeHash), storageHash: hexOf(storageHash), storage }
 }
@@ -73,7 +76,7 @@ function accountKey(address: Uint8Array): Uint8Array {
 }
 
 function verifySlot(
-  storageHash: Uint8Array,
+  { stateRoot, storageHash }: { stateRoot: Uint8Array; storageHash: Uint8Array },
   account: Uint8Array,
   position: bigint,
   slot: AccountProof['storageProof'][number],
@@ -81,7 +84,11 @@ function verifySlot(
   const word = bigEndian(position, 32)
   const digits = position === 0n ? Uint8Array.of(0) : bigEndian(position)
   const key = concat(account, Uint8Array.of(0), keccak_256(word).subarray(0, 10), digits)
-  const value = walk(storageHash, key, bitsAboveStorage, messages(slot.proof))?.value
+  const nodes = messages(slot.proof)
+  const node = endsAt(stateRoot, nodes)
+    ? walk(stateRoot, key, 0, nodes.reverse())
+    : walk(storageHash, key, bitsAboveStorage, nodes)
+  const value = node?.value
   const claimed = amount(slot.value, 'storage value')
   const wrong = `the value of storage slot ${position} differs`
   if (value === undefined) claim(claimed === 0n, wrong)
@@ -89,6 +96,12 @@ function verifySlot(
   // The node contains only hash and length of the value: the claimed value must match them.
   else claim(isEqual(keccak_256(bigEndian(claimed, value.length)), value.hash), wrong)
   return claimed
+}
+
+/** Returns whether a list of nodes is in the order of rskj: the root of the state is last. */
+function endsAt(stateRoot: Uint8Array, nodes: readonly Uint8Array[]): boolean {
+  const last = nodes.at(-1)
+  return last !== undefined && isEqual(keccak_256(last), stateRoot)
 }
 
 /** Reads nonce and balance: an RLP list of both, and of flags unless these are zero (docs/spec/state.md, 4.1). */

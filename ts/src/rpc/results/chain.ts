@@ -116,6 +116,9 @@ export const simulatedBlock = Type.Object(
 
 export const blockAtHeight = shape('BlockAtHeight', { hash, totalDifficulty: quantity, inMainChain: flag })
 
+/** Storage key: QUANTITY, or 32 bytes with `rpc.proofFormat = "rskj"`. */
+const provenKey = Type.String({ title: 'QUANTITY', pattern: '^0x(0|[1-9a-f][0-9a-f]*|[0-9a-f]{64})$' })
+
 export const accountProof = shape('AccountProof', {
   address,
   accountProof: listOf(data),
@@ -123,7 +126,7 @@ export const accountProof = shape('AccountProof', {
   codeHash: hash,
   nonce: quantity,
   storageHash: hash,
-  storageProof: listOf(shape('StorageProof', { key: quantity, value: quantity, proof: listOf(data) })),
+  storageProof: listOf(shape('StorageProof', { key: provenKey, value: quantity, proof: listOf(data) })),
 })
 
 export const feeHistory = shape('FeeHistory', {
