@@ -8,6 +8,7 @@ import { ConnectionTable } from './http/connectionTable.ts'
 import type { Context } from './methods/context.ts'
 import type { Addon } from './native/bindings.ts'
 import { nodeFigures } from './native/figures.ts'
+import { HeadChanges } from './native/headChanges.ts'
 import type { Counters } from './observe/counters.ts'
 import { judgeHealth, type StoreHealth } from './observe/health.ts'
 import type { Observer } from './rpc/dispatch.ts'
@@ -69,7 +70,8 @@ export function createServer({
     () => `0x${randomBytes(16).toString('hex')}`,
     (change) => counters?.change('subscriptions', change),
   )
-  const subscriptions = new Publisher(nativeSource(native), registry, (defect) => {
+  const heads = new HeadChanges(native)
+  const subscriptions = new Publisher(nativeSource(native, heads), registry, (defect) => {
     observe({ method: 'eth_subscription', elapsedMs: 0, errorCode: undefined, defect })
   })
   const settings = settingsOf(config)
@@ -78,7 +80,7 @@ export function createServer({
   const parts: EndpointParts = {
     config,
     keyring,
-    context: { native, filters, subscriptions, shutdown },
+    context: { native, filters, subscriptions, heads, shutdown },
     observe,
     health: () => judgeHealth(nodeFigures(native), health, Date.now(), isEnding, store?.()),
     cancel: (token) => native.cancelExecution(token),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { NodeProcess } from './node.ts'
+import { Client } from './webSocket.ts'
 
 const first = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const other = '0x00000000000000000000000000000000000000fe'
@@ -26,6 +27,7 @@ describe('a miner outside', () => {
   })
   afterAll(() => node?.stop())
   const work = () => node.result<Work>('mnr_getWork')
+  const head = () => node.result<{ hash: string }>('eth_getBlockByNumber', ['latest', false])
   const submit = (block: string) => node.result<Submitted>('mnr_submitBitcoinBlock', [block])
 
   test('behavior: a transaction gets into a block by merged mining', async () => {
@@ -83,6 +85,41 @@ describe('a miner outside', () => {
     const last = await node.result<Submitted>('mnr_submitBitcoinBlockPartialMerkle', again)
     expect(last.blockImportedResult).toBe(best)
     expect(await node.result('eth_blockNumber')).toBe(last.blockIncludedHeight)
+  })
+
+  test('behavior: a long poll waits for other work than the known one, or for its time', async () => {
+    const known = await work()
+    const after = known.blockHashForMergedMining
+    const wait = (timeoutMs: number, hash = after) => node.result<Work>('mnr_getWork', [{ after: hash, timeoutMs }])
+    expect(await wait(1)).toMatchObject({ blockHashForMergedMining: after, notify: false })
+    expect(await wait(60_000, `0x${'77'.repeat(32)}`)).toMatchObject({ blockHashForMergedMining: after })
+    const waiting = wait(60_000)
+    const { block } = mine(known)
+    await submit(block)
+    const next = await waiting
+    expect(next).toMatchObject({ notify: true, parentBlockHash: (await head()).hash })
+    expect(next.blockHashForMergedMining).not.toBe(after)
+    for (const [wrong, message] of [
+      [{}, 'Invalid hash'],
+      [{ after, timeoutMs: 60_001 }, 'Invalid timeoutMs'],
+      ['0x1', 'Invalid wait'],
+    ] as const) {
+      const { error } = await node.ask('mnr_getWork', [wrong])
+      expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(message) })
+    }
+  })
+
+  test('behavior: newWork publishes other work', async () => {
+    const client = await Client.open(node.url)
+    const known = await work()
+    const id = await client.result('eth_subscribe', ['newWork'])
+    await submit(mine(known).block)
+    const [first] = await client.take(1)
+    const { hash } = await head()
+    expect(first?.params).toMatchObject({ subscription: id, result: { parentBlockHash: hash, notify: true } })
+    // The subscription does not take the request to change over from the miner that polls.
+    expect(await work()).toMatchObject({ ...(first?.params.result as Work), notify: true })
+    await client.close()
   })
 
   test('behavior: the time of a work can be moved', async () => {

@@ -81,7 +81,7 @@ describe('messages', () => {
   test('error: parameters of subscriptions', async () => {
     const client = await Client.open(await serve())
     const refused: [unknown[], string][] = [
-      [['newheads'], 'kind: expected newHeads, logs, newPendingTransactions, syncing'],
+      [['newheads'], 'kind: expected newHeads, logs, newPendingTransactions, newWork, syncing'],
       [[5], 'kind: expected'],
       [['newHeads', 'x'], 'options: expected an object'],
       [['newHeads', true], 'options: expected an object'],

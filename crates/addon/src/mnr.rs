@@ -13,6 +13,12 @@ pub fn mnr_get_work(env: &Env, deadline_ms: i64, token: i64) -> Result<Object<'_
     pooled(env, deadline_ms, token, |node, _limit| mnr::get_work::answer(node))
 }
 
+/// Returns the block template in the form of `mnr_getWork`. The next miner still gets the request to change over.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn mnr_current_work(env: &Env, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, token, |node, _limit| mnr::get_work::current(node))
+}
+
 /// Answers `mnr_submitBitcoinBlock`. Hex.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn mnr_submit_bitcoin_block(env: &Env, block: String, deadline_ms: i64, token: i64) -> Result<Object<'_>> {

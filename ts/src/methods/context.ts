@@ -1,5 +1,6 @@
 import type { FilterPort } from '../filters/port.ts'
 import type { Addon } from '../native/bindings.ts'
+import type { HeadChanges } from '../native/headChanges.ts'
 import type { Answer } from '../rpc/envelope.ts'
 import { methodsOf } from '../rpc/method.ts'
 import type { SubscriptionPort } from '../subscriptions/publisher.ts'
@@ -9,6 +10,7 @@ export interface Context {
   readonly native: Addon
   readonly filters: FilterPort
   readonly subscriptions: SubscriptionPort
+  readonly heads: HeadChanges
   /** Longest wait for the block of a transaction, in milliseconds. */
   readonly sendWaitMs: number
   /** Ends the node after running requests are answered. */

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Answer, CoreText } from '../rpc/envelope.ts'
 import { overloaded, RpcError } from '../rpc/errors.ts'
 import { positional } from '../rpc/method.ts'
@@ -8,8 +7,8 @@ import type { RequestContext } from '../rpc/requestContext.ts'
 import * as chain from '../rpc/results/chain.ts'
 import { type Context, defineMethod } from './context.ts'
 
-/** Distance of two looks for the receipt. */
-const lookMs = 200
+/** Distance of two looks for the receipt. A new head ends the pause; a client that has disconnected does not. */
+const lookMs = 1000
 /** Transactions that may be waited for at the same time by one worker. */
 const maxWaiting = 256
 /** EIP-7966: the transaction was accepted, and no block has it in time. */
@@ -26,7 +25,7 @@ export const eth_sendRawTransactionSync = defineMethod({
     try {
       const hash = await send(context, data, request)
       const limitMs = timeoutMs === 0 ? context.sendWaitMs : Math.min(timeoutMs, context.sendWaitMs)
-      return receiptOf(context, hash) ?? (await minedReceipt(context, hash, limitMs, request))
+      return await minedReceipt(context, hash, limitMs, request)
     } finally {
       waiting--
     }
@@ -46,13 +45,15 @@ async function send(context: Context, data: CoreText, request: RequestContext): 
   }
 }
 
-/** Looks for the receipt until the time is over or the client has disconnected. */
+/** Looks for the receipt after each change of the head, until the time is over or the client has disconnected. */
 async function minedReceipt(context: Context, hash: string, limitMs: number, request: RequestContext): Promise<Answer> {
   const end = performance.now() + limitMs
   for (let left = limitMs; left > 0 && !request.isAborted; left = end - performance.now()) {
-    await wait(Math.min(lookMs, left))
+    const changed = context.heads.next(Math.min(lookMs, left))
+    // A block may have come since the last look.
     const receipt = receiptOf(context, hash)
     if (receipt !== undefined) return receipt
+    await changed
   }
   throw new RpcError(notProcessed, `The transaction was accepted, but no block contains it after ${limitMs} ms`, hash)
 }

@@ -407,6 +407,9 @@ export declare function matchingLogs(hash: string, filters: string, isRemoved: b
  */
 export declare function migrateBlocks(dir: string, onProgress: (error: Error | null, progress: string) => void): Promise<string>
 
+/** Returns the block template in the form of `mnr_getWork`. The next miner still gets the request to change over. */
+export declare function mnrCurrentWork(deadlineMs: number, token: number): Promise<string | Buffer>
+
 /** Answers `mnr_getWork`. */
 export declare function mnrGetWork(deadlineMs: number, token: number): Promise<string | Buffer>
 

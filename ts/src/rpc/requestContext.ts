@@ -114,7 +114,19 @@ export class RequestContext {
    */
   run<R>(execute: (deadlineMs: number, token: number, mayRunInline: boolean) => R): R {
     const startedMs = this.#now()
-    const deadlineMs = this.#remainingAt(startedMs)
+    return this.#execute(startedMs, this.#remainingAt(startedMs), execute)
+  }
+
+  /** Like `run`, without the deadline, for methods whose wait has a limit of its own. */
+  runUnlimited<R>(execute: (deadlineMs: number, token: number, mayRunInline: boolean) => R): R {
+    return this.#execute(this.#now(), 0, execute)
+  }
+
+  #execute<R>(
+    startedMs: number,
+    deadlineMs: number,
+    execute: (deadlineMs: number, token: number, mayRunInline: boolean) => R,
+  ): R {
     const token = ++lastToken
     this.#executions ??= { inlineMs: 0 }
     const executions = this.#executions

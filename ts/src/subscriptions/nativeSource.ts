@@ -1,9 +1,13 @@
 import type { Addon } from '../native/bindings.ts'
 import { headCursor, movementSince, pendingSince } from '../native/feed.ts'
+import type { HeadChanges } from '../native/headChanges.ts'
 import type { MatchingLog, SubscriptionSource, SyncNumbers } from './source.ts'
 
+/** Time for a block template. */
+const workLimitMs = 5000
+
 /** Chain of the addon as a source of subscriptions. */
-export function nativeSource(native: Addon): SubscriptionSource {
+export function nativeSource(native: Addon, heads: HeadChanges): SubscriptionSource {
   return {
     head: () => headCursor(native),
     movementSince: (cursor, most) => movementSince(native, cursor, most),
@@ -14,7 +18,8 @@ export function nativeSource(native: Addon): SubscriptionSource {
       JSON.parse(native.matchingLogs(hash, criteria, isRemoved)) as MatchingLog[],
     transaction: (hash) => String(native.ethGetTransactionByHash(hash)),
     syncing: () => syncNumbers(String(native.ethSyncing())),
-    onHead: (callback) => native.onHead(callback),
+    work: async () => String(await native.mnrCurrentWork(workLimitMs, 0)),
+    onHead: (callback) => heads.add(callback),
     onPending: (callback) => native.onPending(callback),
   }
 }

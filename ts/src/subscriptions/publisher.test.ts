@@ -14,6 +14,12 @@ class Chain implements SubscriptionSource {
   pending: string[] = []
   readonly dropped = new Set<string>()
   searches = 0
+  template = 'w1'
+  looks = 0
+  work = async (): Promise<string> => {
+    this.looks++
+    return JSON.stringify({ blockHashForMergedMining: this.template })
+  }
   sync: SyncNumbers | undefined
   syncing = (): SyncNumbers | undefined => this.sync
   onHead = (callback: () => void): void => {
@@ -283,6 +289,49 @@ describe('subscriptions', () => {
     publisher.forget(one)
     publisher.subscribe(other, large(3))
     publisher.subscribe(other, large(4))
+  })
+
+  test('behavior: another block template is published, at once after a new head', async () => {
+    const { chain, publisher, one, other } = setUp()
+    publisher.subscribe(one, { kind: 'newWork' }, 'w1')
+    chain.mine('a')
+    await turn()
+    expect(one.take()).toEqual([])
+    chain.template = 'w2'
+    chain.mine('b')
+    // A change while the template is read is not missed.
+    chain.template = 'w3'
+    chain.mine('c')
+    await turn()
+    expect(one.take()).toEqual(['w2', 'w3'].map((hash) => `1: {"blockHashForMergedMining":"${hash}"}`))
+    // Templates that were built before a subscription are known to its caller.
+    publisher.subscribe(other, { kind: 'newWork' }, 'w3')
+    chain.template = 'w4'
+    chain.mine('d')
+    await turn()
+    expect([one.take(), other.take()]).toEqual([
+      ['1: {"blockHashForMergedMining":"w4"}'],
+      ['2: {"blockHashForMergedMining":"w4"}'],
+    ])
+    publisher.forget(one)
+    publisher.forget(other)
+    chain.mine('e')
+    const { looks } = chain
+    chain.mine('f')
+    await turn()
+    expect(chain.looks).toBe(looks)
+  })
+
+  test('behavior: a template that changes without a new head is published within a second', async () => {
+    vi.useFakeTimers()
+    const { chain, publisher, one } = setUp()
+    publisher.subscribe(one, { kind: 'newWork' }, 'w1')
+    chain.template = 'w2'
+    await vi.advanceTimersByTimeAsync(1000)
+    publisher.forget(one)
+    await vi.advanceTimersByTimeAsync(1000)
+    vi.useRealTimers()
+    expect(one.take()).toEqual(['1: {"blockHashForMergedMining":"w2"}'])
   })
 
   test('behavior: the start and the end of a synchronization are published, nothing at the subscription', () => {

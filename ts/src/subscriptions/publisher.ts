@@ -10,13 +10,13 @@ const blocksPerTurn = 32
 /** The same for transactions of the pool. Whole transactions of thousands may take hundreds of megabytes. */
 const transactionsPerTurn = 256
 
-/** Time between two looks whether the node synchronizes, while a subscription needs it. */
-const syncPeriodMs = 500
+/** Time between two looks whether the node synchronizes, and whether the block template is outdated, while a subscription needs it. */
+const lookPeriodMs = 500
 
 /** Subscriptions as methods use them. */
 export interface SubscriptionPort {
-  /** Adds a subscription. Returns its id. */
-  subscribe(subscriber: Subscriber, wanted: Wanted): string
+  /** Adds a subscription. Returns its id. `knownWork`: hash for merged mining of the block template that its caller knows. */
+  subscribe(subscriber: Subscriber, wanted: Wanted, knownWork?: string): string
   /** Removes a subscription. Returns false if this connection has no such id. */
   unsubscribe(subscriber: Subscriber, id: string): boolean
 }
@@ -35,6 +35,12 @@ export class Publisher implements SubscriptionPort {
   #position: number | undefined
   #syncTimer: NodeJS.Timeout | undefined
   #isSyncing = false
+  #workTimer: NodeJS.Timeout | undefined
+  /** Hash for merged mining of the last block template; undefined while no subscription needs it. */
+  #workHash: string | undefined
+  #isReadingWork = false
+  /** The head has changed since the template was asked for. */
+  #isWorkOutdated = false
   #isListeningToHeads = false
   #isListeningToPool = false
 
@@ -45,12 +51,13 @@ export class Publisher implements SubscriptionPort {
     this.#report = report
   }
 
-  subscribe(subscriber: Subscriber, wanted: Wanted): string {
+  subscribe(subscriber: Subscriber, wanted: Wanted, knownWork?: string): string {
     // Publishes changes until now to existing subscriptions: the new subscription starts here.
     this.publish()
     const id = this.#registry.add(subscriber, wanted)
     if (this.#registry.hasBlocks) this.#followChain()
     if (this.#registry.hasPool) this.#followPool()
+    if (!this.#registry.work.isEmpty) this.#followWork(knownWork)
     if (!this.#registry.syncing.isEmpty) this.#followSync()
     return id
   }
@@ -66,6 +73,7 @@ export class Publisher implements SubscriptionPort {
 
   /** Publishes new blocks and transactions. Blocks wait until the transactions before them are published. */
   publish(): void {
+    if (this.#workTimer !== undefined) void this.#publishWork()
     try {
       const isComplete = this.#publishPool()
       if (isComplete) this.#publishBlocks()
@@ -77,9 +85,13 @@ export class Publisher implements SubscriptionPort {
 
   #followChain(): void {
     // The listener is set before the cursor is read, so that no change is lost in between.
+    this.#listenToHeads()
+    this.#cursor ??= this.#source.head()
+  }
+
+  #listenToHeads(): void {
     if (!this.#isListeningToHeads) this.#source.onHead(() => this.publish())
     this.#isListeningToHeads = true
-    this.#cursor ??= this.#source.head()
   }
 
   #followPool(): void {
@@ -88,11 +100,48 @@ export class Publisher implements SubscriptionPort {
     this.#position ??= this.#source.pendingPosition()
   }
 
+  #followWork(known: string | undefined): void {
+    this.#workHash ??= known
+    if (this.#workTimer !== undefined) return
+    this.#listenToHeads()
+    // Fees and the time of a template change without a new head.
+    this.#workTimer = setInterval(() => void this.#publishWork(), lookPeriodMs)
+    this.#workTimer.unref()
+  }
+
+  /** Publishes the block template if it is another one than before. */
+  async #publishWork(): Promise<void> {
+    const { work } = this.#registry
+    if (work.isEmpty) {
+      clearInterval(this.#workTimer)
+      this.#workTimer = undefined
+      this.#workHash = undefined
+      return
+    }
+    if (this.#isReadingWork) {
+      this.#isWorkOutdated = true
+      return
+    }
+    this.#isReadingWork = true
+    this.#isWorkOutdated = false
+    try {
+      const text = await this.#source.work()
+      const { blockHashForMergedMining: hash } = JSON.parse(text) as { blockHashForMergedMining: string }
+      if (hash !== this.#workHash) work.tell([new Notification(text)])
+      this.#workHash = hash
+    } catch (error) {
+      this.#report(error)
+    } finally {
+      this.#isReadingWork = false
+    }
+    if (this.#isWorkOutdated) await this.#publishWork()
+  }
+
   #followSync(): void {
     if (this.#syncTimer !== undefined) return
     // Nothing is pushed at subscription time, as in the reference.
     this.#isSyncing = this.#source.syncing() !== undefined
-    this.#syncTimer = setInterval(() => this.#publishSync(), syncPeriodMs)
+    this.#syncTimer = setInterval(() => this.#publishSync(), lookPeriodMs)
     this.#syncTimer.unref()
   }
 

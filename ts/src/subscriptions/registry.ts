@@ -41,6 +41,7 @@ export class SubscriptionRegistry {
   readonly heads = new Audience()
   readonly pendingHashes = new Audience()
   readonly pendingTransactions = new Audience()
+  readonly work = new Audience()
   readonly syncing = new Audience()
   /** By the JSON text of the criteria. */
   readonly logs = new Map<string, Audience>()
@@ -135,6 +136,7 @@ export class SubscriptionRegistry {
 
   #audienceOf(wanted: Exclude<Wanted, { kind: 'logs' }>): Audience {
     if (wanted.kind === 'newHeads') return this.heads
+    if (wanted.kind === 'newWork') return this.work
     if (wanted.kind === 'syncing') return this.syncing
     return wanted.isFull ? this.pendingTransactions : this.pendingHashes
   }

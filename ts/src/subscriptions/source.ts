@@ -27,6 +27,8 @@ export interface SubscriptionSource {
   transaction(hash: string): string
   /** Returns undefined while the node does not synchronize. */
   syncing(): SyncNumbers | undefined
+  /** Returns the block template as JSON, in the form of mnr_getWork. */
+  work(): Promise<string>
   /** Sets the callback for changes of the head. */
   onHead(callback: () => void): void
   /** Sets the callback for transactions that became executable. */

@@ -35,3 +35,4 @@ function hash(name: string, noun: string): Kind<string> {
 export const blockHash = hash('blockHash', 'block hash')
 export const transactionHash = hash('transactionHash', 'transaction hash')
 export const topic = hash('topic', 'topic')
+export const knownWork = hash('after', 'hash')

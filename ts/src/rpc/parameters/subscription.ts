@@ -2,13 +2,14 @@ import { Type } from 'typebox'
 import { type Kind, quoted, refuse } from '../kind.ts'
 import { checkKept, type LogCriteria, parsedToKeep, readCriteria } from './logFilter.ts'
 
-const kinds = ['newHeads', 'logs', 'newPendingTransactions', 'syncing'] as const
+const kinds = ['newHeads', 'logs', 'newPendingTransactions', 'newWork', 'syncing'] as const
 
 /** Subject of a subscription. */
 export type Wanted =
   | { readonly kind: 'newHeads' }
   | { readonly kind: 'logs'; readonly criteria: LogCriteria }
   | { readonly kind: 'newPendingTransactions'; readonly isFull: boolean }
+  | { readonly kind: 'newWork' }
   | { readonly kind: 'syncing' }
 
 /** First parameter of eth_subscribe. */
