@@ -313,6 +313,10 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
     const page = await open(first.adminUrl)
     const part = page.locator('#peers')
     await part.getByText('No peers yet: the node is searching.').waitFor()
+    // The URL of the node is long and has no blank.
+    await page.setViewportSize({ width: 900, height: 720 })
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(900)
+    await page.setViewportSize({ width: 1280, height: 720 })
     expect(await page.locator('#sync').isVisible()).toBe(false)
     await part.getByRole('button', { name: 'Add peer' }).click()
     const form = page.getByRole('dialog')

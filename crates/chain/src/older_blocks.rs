@@ -40,7 +40,8 @@ pub(crate) fn oldest_block(archive: &Archive) -> Result<Option<OldestBlock>, Cha
     Ok(Some(OldestBlock { number, parent, difficulty_below }))
 }
 
-/// Takes blocks below the oldest one, descending, up to one that is not the parent of the block before.
+/// Returns the blocks that can be stored below the oldest one. `blocks`: descending; a block that is not the parent of the block before
+/// ends them.
 pub(crate) fn next_blocks(archive: &Archive, blocks: &[PreparedBlock]) -> Result<NextOlderBlocks, ChainError> {
     let mut next = NextOlderBlocks { blocks: Vec::new(), correction: None };
     let Some(oldest) = oldest_block(archive)? else { return Ok(next) };
@@ -75,7 +76,7 @@ pub(crate) fn store_last(writer: &HeadWriter, blocks: &[TakenBlock], correction:
     archive.forget_ancestors();
     let record = archive.stored_head()?;
     let snapshot = writer.steps.new_snapshot(&record, state.trie());
-    // Contracts can read total difficulties, so what was executed on wrong ones is outdated.
+    // Contracts can read total difficulties, so verdicts on executions with wrong ones are outdated.
     writer.invalid.clear();
     publisher.publish_state(record, archive.store.generation(), snapshot);
     publisher.note_side_change();

@@ -158,7 +158,7 @@ fn a_state_is_taken_over_and_the_next_blocks_are_executed_on_it() {
     assert_eq!(download.add_blocks(&blocks.split_off(1)).unwrap() + download.add_blocks(&blocks).unwrap(), 1);
     assert_eq!(download.add_blocks(&source.blocks_below()[1..]).unwrap(), 3);
     assert!(download.is_complete());
-    // Too low: the blocks down to the first one are there, and tell the right one.
+    // Too low: the right one follows from the blocks, which are there down to the first one.
     chain.take_over_state(&download, source.difficulty() - U256::from(2)).unwrap();
 
     let expected = source.blocks.iter().find(|block| block.header.number == PIVOT).unwrap();

@@ -110,19 +110,19 @@ fn gets_all(node: &SyncingNode) {
     wait_for("the end", PATIENCE, || node.status().older.is_none());
     assert_eq!(difficulty(), served.total_difficulty());
     compare(&node.chain);
-    // What peers are told.
+    // The STATUS for peers.
     let mut socket = ScriptedPeer::shake(connect(node.network.listening().unwrap()), &key(7), node.network.id());
     socket.hello(4, &[Capability::rsk()]);
     let genesis = node.chain.main_hash(0).unwrap().unwrap();
     socket.send(codes::STATUS, &status(62, NETWORK, genesis.as_slice()));
-    let told = loop {
+    let sent = loop {
         let frame = socket.receive().unwrap();
         if frame.code == codes::RSK {
             break frame;
         }
     };
-    let RskMessage::Status(told) = RskMessage::decode(told.payload()).unwrap() else { panic!() };
-    assert_eq!(told.parent_and_difficulty.map(|(_, difficulty)| difficulty), Some(served.total_difficulty()));
+    let RskMessage::Status(sent) = RskMessage::decode(sent.payload()).unwrap() else { panic!() };
+    assert_eq!(sent.parent_and_difficulty.map(|(_, difficulty)| difficulty), Some(served.total_difficulty()));
 }
 
 /// Compares the total difficulties of blocks that leave and join the best chain above the source's.

@@ -50,7 +50,7 @@ async function minedReceipt(context: Context, hash: string, limitMs: number, req
   const end = performance.now() + limitMs
   for (let left = limitMs; left > 0 && !request.isAborted; left = end - performance.now()) {
     const changed = context.heads.next(Math.min(lookMs, left))
-    // A block may have come since the last look.
+    // Registered before the look, so that no block is missed.
     const receipt = receiptOf(context, hash)
     if (receipt !== undefined) return receipt
     await changed

@@ -117,7 +117,7 @@ export class RequestContext {
     return this.#execute(startedMs, this.#remainingAt(startedMs), execute)
   }
 
-  /** Like `run`, without the deadline, for methods whose wait has a limit of its own. */
+  /** Like `run`, without the deadline, for methods whose wait has a separate limit. */
   runUnlimited<R>(execute: (deadlineMs: number, token: number, mayRunInline: boolean) => R): R {
     return this.#execute(this.#now(), 0, execute)
   }

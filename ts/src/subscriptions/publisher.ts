@@ -109,7 +109,7 @@ export class Publisher implements SubscriptionPort {
     this.#workTimer.unref()
   }
 
-  /** Publishes the block template if it is another one than before. */
+  /** Publishes the block template if it differs from the last one. */
   async #publishWork(): Promise<void> {
     const { work } = this.#registry
     if (work.isEmpty) {
