@@ -108,6 +108,28 @@ pub fn is_free(network: Network, rules: &Rules, sender: &Address) -> bool {
         })
 }
 
+/// Method that call data select.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CalledMethod {
+    /// Name, as in the interface of the contract.
+    pub name: String,
+    /// Whether it changes nothing.
+    pub only_reads: bool,
+}
+
+/// Returns the method that call data select; `None` if no enabled method accepts them.
+pub fn called_method(input: &[u8], rules: &Rules) -> Option<CalledMethod> {
+    let (entry, _) = parse(input, rules)?;
+    let name = format!("{:?}", entry.method);
+    let lower = name.chars().take(1).flat_map(char::to_lowercase).chain(name.chars().skip(1)).collect();
+    Some(CalledMethod { name: lower, only_reads: entry.accepts_static_calls() })
+}
+
+/// Returns the address of a compressed public key; `None` if it is not a point of the curve.
+pub fn address_of_key(key: &[u8]) -> Option<Address> {
+    federation::member_address::address_of(&key.try_into().ok()?)
+}
+
 /// Returns the gas of a call that is not free (docs/spec/bridge.md, 1.2). May write to the header store.
 pub fn required_gas(
     input: &[u8],

@@ -23,8 +23,9 @@ use rhizome_storage::{CacheStats, NodeVersions, RawReceipts, StorageError, Store
 use crate::archive::ancestry::walk_to_main;
 use crate::archive::record::BlockRecord;
 use crate::archive::side_branch::{AncestorPosition, SideBranch};
-use crate::config::StateHistory;
+use crate::config::{ChainConfig, StateHistory};
 use crate::error::ChainError;
+use crate::fork::Fork;
 
 /// Headers cached for the rules that read ancestors. The longest window has 449.
 const ANCESTORS: usize = 600;
@@ -36,6 +37,8 @@ const TYPICAL_BYTES: u64 = 16 * 1024;
 pub(crate) struct Archive {
     pub(crate) spec: Arc<ChainSpec>,
     pub(crate) store: Arc<Store>,
+    /// Chain below the lowest block of a fork.
+    fork: Option<Fork>,
     history: StateHistory,
     /// Held while old states are given up, and while they must stay.
     pub(crate) pruning: Mutex<()>,
@@ -61,14 +64,15 @@ impl Drop for Archive {
 }
 
 impl Archive {
-    /// `cache_bytes` is divided evenly between blocks and receipts.
-    pub(crate) fn new(spec: Arc<ChainSpec>, store: Arc<Store>, history: StateHistory, cache_bytes: usize) -> Self {
-        let bytes = cache_bytes as u64 / 2;
+    /// Half of the memory for caches is divided evenly between blocks and receipts.
+    pub(crate) fn new(config: &ChainConfig, store: Arc<Store>) -> Self {
+        let bytes = config.cache_bytes as u64 / 4;
         let items = usize::try_from(bytes / TYPICAL_BYTES).unwrap_or(usize::MAX).max(1);
         Self {
-            spec,
+            spec: Arc::clone(&config.spec),
             store,
-            history,
+            fork: config.fork.clone(),
+            history: config.history,
             pruning: Mutex::default(),
             records: Cache::with_weighter(items, bytes, RecordWeight),
             receipts: Cache::with_weighter(items, bytes, ReceiptsWeight),
@@ -116,10 +120,14 @@ impl Archive {
         if let Some(ancestor) = self.unwritten.read().iter().rev().find(|ancestor| ancestor.hash == *hash) {
             return Ok(Some(Arc::clone(ancestor)));
         }
-        self.read_through(&self.ancestors, hash, || {
+        let found = self.read_through(&self.ancestors, hash, || {
             let record = self.record(hash)?;
             Ok(record.map(|record| AncestorBlock::new(&record.block, *hash, record.total_difficulty)))
-        })
+        })?;
+        match (found, &self.fork) {
+            (None, Some(fork)) => Ok(fork.0.ancestor_by_hash(hash)?),
+            (found, _) => Ok(found),
+        }
     }
 
     /// Returns header and uncles of a block to which something else refers. Fails if it is missing.
@@ -244,7 +252,25 @@ impl Archive {
     }
 
     pub(crate) fn is_main(&self, number: u64, hash: &B256) -> Result<bool, ChainError> {
-        Ok(self.store.main_hash(number)? == Some(*hash))
+        Ok(self.main_hash(number)? == Some(*hash))
+    }
+
+    /// Returns the hash of the block of the best chain at a height, also below the block that a fork begins at.
+    pub(crate) fn main_hash(&self, number: u64) -> Result<Option<B256>, ChainError> {
+        match &self.fork {
+            Some(fork) if number < fork.number() => fork.hash_below(number),
+            _ => Ok(self.store.main_hash(number)?),
+        }
+    }
+
+    /// Returns the origin of a fork.
+    pub(crate) fn fork(&self) -> Option<&Fork> {
+        self.fork.as_ref()
+    }
+
+    /// Returns the number of the lowest block with a state: 0, or that of the block that a fork begins at.
+    pub(crate) fn first_block(&self) -> u64 {
+        self.fork.as_ref().map_or(0, Fork::number)
     }
 
     pub(crate) fn main_record(&self, number: u64) -> Result<Option<Arc<BlockRecord>>, ChainError> {

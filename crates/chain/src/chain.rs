@@ -24,6 +24,7 @@ use crate::archive::record::BlockRecord;
 use crate::config::{ChainConfig, DataDir, ProvenBlocks};
 use crate::error::{ChainError, ImportError};
 use crate::events::ChainEvent;
+use crate::fork::Fork;
 use crate::head::Head;
 use crate::head::publisher::HeadPublisher;
 use crate::headers::HeaderChain;
@@ -182,9 +183,14 @@ impl Chain {
         self.archive.main_record(number)
     }
 
-    /// Returns the hash of the block of the best chain at a height.
+    /// Returns the hash of the block of the best chain at a height, also below the block that a fork begins at.
     pub fn main_hash(&self, number: u64) -> Result<Option<B256>, ChainError> {
-        Ok(self.archive.store.main_hash(number)?)
+        self.archive.main_hash(number)
+    }
+
+    /// Returns the number of the lowest block with a state: 0, or that of the block that a fork begins at.
+    pub fn first_block(&self) -> u64 {
+        self.archive.first_block()
     }
 
     /// Whether a block is on the best chain.
@@ -369,27 +375,42 @@ fn start_snapshots(
 }
 
 fn open_archive(config: &ChainConfig) -> Result<Archive, ChainError> {
+    if let Some(fork) = &config.fork {
+        return open_fork(config, fork);
+    }
     let memory = Arc::new(MemoryNodes::default());
     let (genesis, mut trie) = rhizome_trie::genesis(&config.spec, memory)?;
     let identity = ChainIdentity { chain_id: config.spec.chain_id, genesis: genesis.hash() };
-    let options = StoreOptions {
+    let options = store_options(config);
+    let store = Arc::new(match &config.data_dir {
+        DataDir::Path(dir) => Store::open(dir, &identity, &options)?,
+        DataDir::Temporary => Store::open_temporary(&identity, &options)?,
+    });
+    finish_after_kill(&store, &config.spec)?;
+    let archive = Archive::new(config, store);
+    if archive.store.head()?.is_none() {
+        write_genesis(&archive.store, &genesis, &mut trie)?;
+    }
+    Ok(archive)
+}
+
+fn open_fork(config: &ChainConfig, fork: &Fork) -> Result<Archive, ChainError> {
+    let identity = ChainIdentity { chain_id: config.spec.chain_id, genesis: fork.0.block().genesis };
+    let options = StoreOptions { node_versions: NodeVersions::All, ..store_options(config) };
+    let store = Arc::new(Store::open_fork(&identity, &options, fork.0.state())?);
+    fork.write_block(&store)?;
+    Ok(Archive::new(config, store))
+}
+
+fn store_options(config: &ChainConfig) -> StoreOptions {
+    StoreOptions {
         cache_bytes: config.cache_bytes / 2,
         write_buffer_bytes: config.write_buffer_bytes,
         max_open_files: config.max_open_files,
         node_versions: config.proven_blocks.node_versions(),
         durability: if config.is_power_safe { Durability::Power } else { Durability::Process },
         ..StoreOptions::default()
-    };
-    let store = Arc::new(match &config.data_dir {
-        DataDir::Path(dir) => Store::open(dir, &identity, &options)?,
-        DataDir::Temporary => Store::open_temporary(&identity, &options)?,
-    });
-    finish_after_kill(&store, &config.spec)?;
-    let archive = Archive::new(Arc::clone(&config.spec), store, config.history, config.cache_bytes / 2);
-    if archive.store.head()?.is_none() {
-        write_genesis(&archive.store, &genesis, &mut trie)?;
     }
-    Ok(archive)
 }
 
 /// Returns the last blocks of the best chain up to a height, oldest first.

@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rhizome_primitives::{Address, Bytes, ChainSpec, Rule, U256};
 use rhizome_storage::NodeVersions;
 
+use crate::fork::Fork;
 use crate::mining::block_template_options::BlockTemplateOptions;
 use crate::txpool::options::PoolOptions;
 
@@ -171,6 +172,9 @@ pub struct ChainConfig {
     pub spec: Arc<ChainSpec>,
     /// Location of the database.
     pub data_dir: DataDir,
+    /// The other chain that this one is a fork of; `None` for a chain with its own genesis. A fork is always in a temporary folder,
+    /// with tries of all blocks.
+    pub fork: Option<Fork>,
     /// Receiver of the fees of mined blocks.
     pub coinbase: Address,
     /// Extra data of mined blocks, at most 32 bytes.
@@ -250,6 +254,7 @@ impl ChainConfig {
         Self {
             spec,
             data_dir,
+            fork: None,
             coinbase: Address::ZERO,
             extra_data: Bytes::new(),
             minimum_gas_price: U256::ZERO,

@@ -1,6 +1,6 @@
 use std::io;
 
-use rhizome_evm::ExecError;
+use rhizome_evm::{AncestryError, ExecError};
 use rhizome_primitives::{B256, DecodeError};
 use rhizome_storage::StorageError;
 use rhizome_trie::genesis::GenesisError;
@@ -32,6 +32,9 @@ pub enum ChainError {
     /// A state could not be read.
     #[error(transparent)]
     State(#[from] StateError),
+    /// A block below a fork could not be read.
+    #[error(transparent)]
+    Ancestor(#[from] AncestryError),
     /// The genesis cannot be built from the chain specification.
     #[error(transparent)]
     Genesis(#[from] GenesisError),

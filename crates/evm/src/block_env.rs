@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rhizome_primitives::{Address, B256, Block, Header, U256};
+use rhizome_primitives::{Address, B256, Block, Bytes, Header, U256};
 
 pub use crate::error::AncestryError;
 
@@ -45,6 +45,21 @@ pub trait Ancestry: Send + Sync {
     /// Returns the ancestor with this number; `None` if there is no such block. The parent is the ancestor with the number
     /// below that of the executing block.
     fn ancestor(&self, number: u64) -> Result<Option<Arc<AncestorBlock>>, AncestryError>;
+
+    /// Returns the source of what the Bridge answers, if its storage is elsewhere and cannot be read. `None`: it is part of the state.
+    fn bridge_answers(&self) -> Option<&dyn BridgeAnswers> {
+        None
+    }
+}
+
+/// Answers of a Bridge whose storage cannot be read. Its storage has not changed since the block that they are given at.
+pub trait BridgeAnswers: Send + Sync {
+    /// Returns the output of a call that only reads.
+    fn read(&self, input: &[u8]) -> Result<Bytes, AncestryError>;
+
+    /// Returns the compressed public keys of the federation that is active at a height, in its order: those for Rootstock, or with
+    /// `bitcoin` those for Bitcoin.
+    fn federation_keys(&self, height: u64, bitcoin: bool) -> Result<Vec<Bytes>, AncestryError>;
 }
 
 /// An ancestor of the executing block.

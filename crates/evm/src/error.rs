@@ -51,6 +51,14 @@ pub enum ExecError {
     /// The state could not be read.
     #[error(transparent)]
     State(#[from] StateError),
+    /// The storage of the Bridge could not be read.
+    #[error("{method} of the Bridge: {source}")]
+    Bridge {
+        /// Method that reads it.
+        method: String,
+        /// The failure.
+        source: StateError,
+    },
     /// The ancestors of the block could not be read.
     #[error(transparent)]
     Ancestry(#[from] AncestryError),

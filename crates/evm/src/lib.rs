@@ -37,7 +37,7 @@ pub mod transaction;
 mod yielding;
 
 pub use block::{BlockExecutor, BlockOutcome};
-pub use block_env::{AncestorBlock, Ancestry, AncestryError, BlockEnv};
+pub use block_env::{AncestorBlock, Ancestry, AncestryError, BlockEnv, BridgeAnswers};
 pub use call::{CallOutcome, CallRequest, CallSequence, call, call_with};
 pub use deadline::Deadline;
 pub use error::{ExecError, OverrideRefusal, TransactionRefusal, Unexecutable};

@@ -6,7 +6,7 @@ use rhizome_primitives::{ChainSpec, Rule, U256};
 const RESET_AFTER_SECONDS: i64 = 600;
 
 /// Returns the difficulty that block `number` must have. `uncle_count` is the field of the header, not the length of the
-/// list of uncles. Times are in seconds.
+/// list of uncles. Times are in seconds. In a fork the difficulty stays that of the block it begins at.
 pub fn difficulty(
     spec: &ChainSpec,
     number: u64,
@@ -15,6 +15,9 @@ pub fn difficulty(
     parent_timestamp: u64,
     parent_difficulty: U256,
 ) -> U256 {
+    if spec.fork_block.is_some() {
+        return parent_difficulty;
+    }
     let rules = spec.rules(number);
     let constants = &spec.constants;
     let minimum = match constants.minimum_difficulty_rskip290 {

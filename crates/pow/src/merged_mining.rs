@@ -1,7 +1,7 @@
 //! The proof of work rule: a Bitcoin header that meets the target, and a coinbase that commits to the block.
 
 use crate::fallback::{self, FallbackError};
-use crate::mining_solution::target;
+use crate::mining_solution::required_target;
 use rhizome_bitcoin::coinbase::{TAG, last_position};
 use rhizome_bitcoin::header::HEADER_SIZE;
 use rhizome_bitcoin::merkle::{self, MerkleError, NODE_SIZE};
@@ -106,7 +106,7 @@ pub fn proof_of_work(header: &Header, spec: &ChainSpec) -> Result<(), PowError> 
     }
     let bitcoin = BitcoinHeader::parse(element).map_err(PowError::BitcoinHeaderMalformed)?;
     let hash = U256::from_be_bytes(display(bitcoin.hash()));
-    let target = target(header.difficulty_value());
+    let target = required_target(header, spec);
     if hash > target {
         return Err(PowError::AboveTarget { hash, target });
     }

@@ -24,6 +24,11 @@ pub fn target(difficulty: U256) -> U256 {
     if remainder.wrapping_add(U256::ONE) == divisor { quotient.saturating_add(U256::ONE) } else { quotient }
 }
 
+/// Returns the maximum hash for a header. Blocks of a fork need no work.
+pub(crate) fn required_target(header: &Header, spec: &ChainSpec) -> U256 {
+    if spec.fork_block.is_some() { U256::MAX } else { target(header.difficulty_value()) }
+}
+
 /// Why a solution is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MiningSolutionError {
@@ -146,7 +151,7 @@ pub fn solve(
         return Err(SolveError::NoForkData);
     }
     let hash = header.hash_for_mining_with(&fork_data.unwrap_or_default())?;
-    let target = target(header.difficulty_value());
+    let target = required_target(header, spec);
     let coinbase = coinbase::synthetic(&hash.0, 0);
     let id = coinbase::transaction_id(&coinbase);
     let time = u32::try_from(header.timestamp).unwrap_or(u32::MAX);
@@ -173,5 +178,17 @@ mod tests {
         assert_eq!(target(U256::from(4)), U256::ONE << 254);
         assert_eq!(target(U256::from(3)), U256::MAX / U256::from(3));
         assert_eq!(target(U256::MAX), U256::ONE);
+    }
+
+    #[test]
+    fn blocks_of_a_fork_need_no_work() {
+        let spec = ChainSpec::mainnet().forked_at(8_000_000);
+        let mut header = Header::new(8_000_001, &spec);
+        header.difficulty = Some(U256::MAX);
+        assert!(!header.expects_fork_detection_data());
+        solve(&mut header, None, &spec, 1).unwrap();
+        crate::proof_of_work(&header, &spec).unwrap();
+        crate::proof_of_work(&header, &ChainSpec::mainnet()).unwrap_err();
+        assert_eq!(crate::difficulty(&spec, 8_000_001, 2_000, 0, 1_000, U256::from(77)), U256::from(77));
     }
 }

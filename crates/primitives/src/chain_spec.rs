@@ -33,6 +33,9 @@ pub struct ChainSpec {
     pub minimum_chain_difficulty: U256,
     /// Number and root of known states in the current format, for blocks whose headers do not have one (before RSKIP-126).
     pub state_roots: Vec<(u64, B256)>,
+    /// Number of the block that a fork of another chain begins at; `None` for a chain with its own genesis. Blocks above it
+    /// have the difficulty of that block, need no proof of work, and have no fork detection data.
+    pub fork_block: Option<u64>,
     upgrade_heights: Vec<(Upgrade, Option<u64>)>,
     rule_heights: Vec<Option<u64>>,
     /// First block and active rules of each era, ascending, starting at 0.
@@ -115,9 +118,20 @@ impl ChainSpec {
         loader::built_in(network)
     }
 
-    /// Returns true for development networks, where keys of funded accounts are public and mining costs nothing.
+    /// Returns true for development networks and forks, where keys of funded accounts are public and mining costs nothing.
     pub fn is_development(&self) -> bool {
-        matches!(self.network, Network::Regtest | Network::Devnet)
+        self.fork_block.is_some() || matches!(self.network, Network::Regtest | Network::Devnet)
+    }
+
+    /// Returns the specification of a fork of this chain that begins at block `number`.
+    #[must_use]
+    pub fn forked_at(mut self, number: u64) -> ChainSpec {
+        self.fork_block = Some(number);
+        self.constants.fork_detection_blocks = u64::MAX;
+        // Known blocks and states are those of the network, of which the fork has one block.
+        self.checkpoints.clear();
+        self.state_roots.clear();
+        self
     }
 
     /// Parses a specification in JSON, or an object with a member `spec` that is one. Its member `network` selects the

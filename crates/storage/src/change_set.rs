@@ -16,9 +16,11 @@ use smallvec::SmallVec;
 const INLINE_BYTES: usize = 32;
 /// Hash and length of a long value.
 const REFERENCE_BYTES: usize = 36;
+/// Row of a value that was not written in the database of a fork. No value has this length.
+const UNWRITTEN: [u8; 33] = [0; 33];
 
 /// A value as rows have it: the bytes themselves up to 32 bytes, otherwise their Keccak hash and length. Empty if
-/// the key has no value.
+/// the key has no value. In a fork also the fact that the key was not written: its value is that of the other chain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StoredValue(SmallVec<[u8; REFERENCE_BYTES]>);
 
@@ -26,6 +28,7 @@ pub struct StoredValue(SmallVec<[u8; REFERENCE_BYTES]>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StoredValueView<'a> {
     Absent,
+    Unwritten,
     Inline(&'a [u8]),
     Reference { hash: B256, length: usize },
 }
@@ -44,10 +47,15 @@ impl StoredValue {
         Self(row)
     }
 
-    /// Returns length in bytes and Keccak hash of the value; `None` if it is absent.
+    /// Returns the value of a key that was not written in a fork.
+    pub(crate) fn unwritten() -> Self {
+        Self(SmallVec::from_slice(&UNWRITTEN))
+    }
+
+    /// Returns length in bytes and Keccak hash of the value; `None` if it is absent or unwritten.
     pub fn length_and_hash(&self) -> Option<(usize, B256)> {
         match Self::view(&self.0)? {
-            StoredValueView::Absent => None,
+            StoredValueView::Absent | StoredValueView::Unwritten => None,
             StoredValueView::Inline(value) => Some((value.len(), keccak256(value))),
             StoredValueView::Reference { hash, length } => Some((length, hash)),
         }
@@ -63,10 +71,21 @@ impl StoredValue {
         self.0.is_empty()
     }
 
+    /// Returns true if the key was not written in a fork.
+    pub fn is_unwritten(&self) -> bool {
+        self.0.as_slice() == UNWRITTEN
+    }
+
+    /// Returns true if the key has a value in this database.
+    pub fn is_present(&self) -> bool {
+        !self.is_absent() && !self.is_unwritten()
+    }
+
     pub(crate) fn view(row: &[u8]) -> Option<StoredValueView<'_>> {
         match row.len() {
             0 => Some(StoredValueView::Absent),
             1..=INLINE_BYTES => Some(StoredValueView::Inline(row)),
+            33 if row == UNWRITTEN => Some(StoredValueView::Unwritten),
             REFERENCE_BYTES => {
                 let (hash, length) = row.split_at(32);
                 let length = u32::from_be_bytes(length.try_into().ok()?);
@@ -100,9 +119,17 @@ impl ChangeSet {
     /// Returns the changes that a delta makes. `before` returns the value of a key before it. The delta must not delete
     /// accounts as a whole: their keys are deleted one by one.
     pub fn of<E>(delta: &StateDelta, mut before: impl FnMut(&[u8]) -> Result<Option<Bytes>, E>) -> Result<Self, E> {
+        Self::of_stored(delta, |key| Ok(StoredValue::new(before(key)?.as_ref())))
+    }
+
+    /// Like [`ChangeSet::of`], with the values before in their stored form.
+    pub(crate) fn of_stored<E>(
+        delta: &StateDelta,
+        mut before: impl FnMut(&[u8]) -> Result<StoredValue, E>,
+    ) -> Result<Self, E> {
         let mut set = Self::default();
         for (key, after) in &delta.writes {
-            let before = StoredValue::new(before(key)?.as_ref());
+            let before = before(key)?;
             let after = StoredValue::new(after.as_ref());
             if before != after {
                 set.changes.insert(key.as_slice().into(), ValueChange { before, after });

@@ -9,6 +9,7 @@ use rocksdb::{Cache, ErrorKind, ReadOptions, WriteOptions};
 use tempfile::TempDir;
 
 use crate::StorageError;
+use crate::base_state::BaseState;
 use crate::columns::{self, VALUES};
 use crate::dropped_blocks::DroppedBlocks;
 use crate::engine::{Engine, EngineGuard, EngineLock, EngineSettings};
@@ -28,6 +29,8 @@ pub(crate) struct Database {
     pub(crate) settings: EngineSettings,
     pub(crate) faults: WriteFaults,
     pub(crate) write_options: WriteOptions,
+    /// State of the other chain at the block that a fork begins at.
+    pub(crate) base: BaseState,
     /// Options for reads of single rows. Shared, because creating them costs about as much as a read.
     read_options: ReadOptions,
     // Dropped last: the engine closes its files before the lock is released and a temporary directory is removed.
@@ -40,6 +43,7 @@ impl Database {
         identity: &ChainIdentity,
         options: &StoreOptions,
         is_temporary: bool,
+        base: BaseState,
     ) -> Result<Self, StorageError> {
         let settings = EngineSettings {
             identity: identity.clone(),
@@ -57,6 +61,7 @@ impl Database {
             settings,
             faults: WriteFaults::default(),
             write_options,
+            base,
             read_options: ReadOptions::default(),
             directory,
         })

@@ -3,6 +3,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rhizome_primitives::{B256, hex};
+use rhizome_trie::StateError;
 
 use crate::options::{ChainIdentity, NodeVersions};
 
@@ -110,6 +111,9 @@ pub enum StorageError {
         /// Key of the missing row.
         hash: B256,
     },
+    /// The state that a fork begins with could not be read.
+    #[error(transparent)]
+    Base(Box<StateError>),
     /// A background thread could not be started.
     #[error("cannot start a thread that writes nodes: {source}")]
     Thread {
@@ -124,6 +128,12 @@ pub enum StorageError {
         /// Error of the engine.
         source: rocksdb::Error,
     },
+}
+
+impl From<StorageError> for StateError {
+    fn from(error: StorageError) -> Self {
+        Self::Reader(Box::new(error))
+    }
 }
 
 impl StorageError {

@@ -64,12 +64,8 @@ fn page(database: &Database, first: &[u8]) -> Vec<Result<FlatEntry, StorageError
 
 /// Returns the stored value of a trie key at the head.
 pub(crate) fn get(database: &Database, key: &[u8]) -> Result<StoredValue, StorageError> {
-    Ok(database.decoded(FLAT, key, StoredValue::from_row)?.unwrap_or_default())
-}
-
-/// Returns length and Keccak hash of a value at the head, without reading the bytes of a long value.
-pub(crate) fn length_and_hash(database: &Database, key: &[u8]) -> Result<Option<(usize, B256)>, StorageError> {
-    database.decoded(FLAT, key, length_and_hash_of)
+    let row = database.decoded(FLAT, key, StoredValue::from_row)?;
+    Ok(row.unwrap_or_else(|| if database.base.is_fork() { StoredValue::unwritten() } else { StoredValue::default() }))
 }
 
 fn length_and_hash_of(row: &[u8]) -> Option<(usize, B256)> {
@@ -85,7 +81,7 @@ pub(crate) fn visit(
 ) -> Result<(), StorageError> {
     visit_prefix(database, prefix, |key, row| {
         match StoredValue::view(row).ok_or_else(|| StorageError::damaged_row(FLAT, key, "cannot be decoded"))? {
-            StoredValueView::Absent => Ok(()),
+            StoredValueView::Absent | StoredValueView::Unwritten => Ok(()),
             StoredValueView::Inline(value) => visit(key, Bytes::copy_from_slice(value)),
             StoredValueView::Reference { hash, .. } => {
                 visit(key, database.node(&hash)?.ok_or(StorageError::Missing { column: NODES, hash })?)
@@ -94,7 +90,8 @@ pub(crate) fn visit(
     })
 }
 
-/// Adds the changes of the head's state to a batch.
+/// Adds the changes of the head's state to a batch. In a fork a deleted key has an empty row, which differs from a key that was not
+/// written.
 pub(crate) fn add_to_batch<'a>(
     database: &Database,
     batch: &mut WriteBatch,
@@ -103,7 +100,7 @@ pub(crate) fn add_to_batch<'a>(
     let engine = database.engine()?;
     let column = engine.column(FLAT)?;
     for (key, change) in changes {
-        if change.after.is_absent() {
+        if change.after.is_unwritten() || change.after.is_absent() && !database.base.is_fork() {
             batch.delete_cf(column, key);
         } else {
             batch.put_cf(column, key, change.after.row());

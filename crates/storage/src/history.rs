@@ -79,7 +79,7 @@ pub(crate) fn visit_keys(
                 && changed_at > number
                 && !changed.contains_key(key)
             {
-                changed.insert(key.into(), !row.is_empty());
+                changed.insert(key.into(), StoredValue::from_row(row).is_some_and(|value| value.is_present()));
             }
             rows.next();
         }
@@ -91,8 +91,9 @@ pub(crate) fn visit_keys(
     }
     let mut rows = snapshot.raw_iterator_cf(engine.column(FLAT)?);
     rows.seek(prefix);
-    while let Some(key) = rows.key().filter(|key| key.starts_with(prefix)) {
-        if !changed.contains_key(key) && visit(key).is_break() {
+    while let Some((key, row)) = rows.item().filter(|(key, _)| key.starts_with(prefix)) {
+        // The row of a deleted key of a fork is empty.
+        if !row.is_empty() && !changed.contains_key(key) && visit(key).is_break() {
             return Ok(());
         }
         rows.next();

@@ -87,7 +87,7 @@ impl HistoryTail {
     /// of a key comes first.
     pub(crate) fn below<'a>(&'a self, prefix: &'a [u8], number: u64) -> impl Iterator<Item = (&'a [u8], bool)> {
         let later = self.blocks.iter().filter(move |(changed_at, _)| *changed_at > number);
-        later.flat_map(|(_, changes)| changes.below(prefix)).map(|(key, change)| (key, !change.before.is_absent()))
+        later.flat_map(|(_, changes)| changes.below(prefix)).map(|(key, change)| (key, change.before.is_present()))
     }
 
     /// Returns the rows of the blocks up to `last`, in the order of their keys.

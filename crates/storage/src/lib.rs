@@ -10,8 +10,10 @@
 //! writes), `columns.rs` (rows of each column and their tuning), `node_journal.rs` and `node_files.rs` (storage of
 //! trie nodes), `change_set.rs` and `history.rs` (changes of blocks, earlier states), `kept_states.rs` and
 //! `value_references.rs` (removal of old states and of their long values), `log_index.rs` (log search), `headers.rs`
-//! (headers ahead of their blocks), `state_files.rs` and `takeover.rs` (a state from peers).
+//! (headers ahead of their blocks), `state_files.rs` and `takeover.rs` (a state from peers), `base_state.rs` (the state that a fork
+//! begins with).
 
+mod base_state;
 mod cached_nodes;
 mod change_set;
 mod columns;
@@ -55,6 +57,7 @@ mod corpus;
 #[path = "../../primitives/tests/mutation.rs"]
 mod mutation;
 
+pub use base_state::BaseState;
 pub use cached_nodes::CachedNodes;
 pub use change_set::{ChangeSet, ReplacedState, StoredValue, ValueChange};
 pub use current_nodes::CurrentNodes;

@@ -1,11 +1,14 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use parking_lot::RwLock;
 use quick_cache::sync::Cache;
+use rhizome_trie::StateReader;
 use tempfile::TempDir;
 
+use crate::base_state::BaseState;
 use crate::database::{DataDirectory, Database};
 use crate::kept_states::KeptStates;
 use crate::main_hashes::MainHashes;
@@ -33,17 +36,35 @@ impl Store {
             Err(TryLockError::Error(source)) => return Err(not_writable(source)),
         }
         let directory = DataDirectory { dir: dir.to_path_buf(), _lock: lock, _temporary: None };
-        Self::open_in(directory, identity, options, false)
+        Self::open_in(directory, identity, options, false, BaseState::default())
     }
 
     /// Opens a database in a new temporary directory, which is removed when the store is dropped. It has no
     /// write-ahead log, because it is never recovered.
     pub fn open_temporary(identity: &ChainIdentity, options: &StoreOptions) -> Result<Self, StorageError> {
+        Self::open_temporary_on(identity, options, BaseState::default())
+    }
+
+    /// Opens the database of a fork in a new temporary directory. Keys that are not written have the values of `base`: the state of
+    /// another chain at the block that the fork begins at.
+    pub fn open_fork(
+        identity: &ChainIdentity,
+        options: &StoreOptions,
+        base: Arc<dyn StateReader>,
+    ) -> Result<Self, StorageError> {
+        Self::open_temporary_on(identity, options, BaseState::new(base))
+    }
+
+    fn open_temporary_on(
+        identity: &ChainIdentity,
+        options: &StoreOptions,
+        base: BaseState,
+    ) -> Result<Self, StorageError> {
         let not_writable = |source| StorageError::NotWritable { dir: std::env::temp_dir(), source };
         let temporary = TempDir::with_prefix("rhizome-").map_err(not_writable)?;
         let dir = temporary.path().to_path_buf();
         let lock = File::create(dir.join(LOCK_FILE)).map_err(not_writable)?;
-        Self::open_in(DataDirectory { dir, _lock: lock, _temporary: Some(temporary) }, identity, options, true)
+        Self::open_in(DataDirectory { dir, _lock: lock, _temporary: Some(temporary) }, identity, options, true, base)
     }
 
     fn open_in(
@@ -51,9 +72,10 @@ impl Store {
         identity: &ChainIdentity,
         options: &StoreOptions,
         is_temporary: bool,
+        base: BaseState,
     ) -> Result<Self, StorageError> {
         let value_bytes = options.cache_bytes / VALUE_CACHE_SHARE;
-        let database = Database::open(directory, identity, options, is_temporary)?;
+        let database = Database::open(directory, identity, options, is_temporary, base)?;
         let kept = KeptStates::default();
         kept.load(&database)?;
         let correction = older_blocks::stored_correction(&database)?;

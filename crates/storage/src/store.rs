@@ -10,6 +10,7 @@ use rocksdb::checkpoint::Checkpoint;
 use rocksdb::properties;
 
 use crate::StorageError;
+use crate::base_state::BaseState;
 use crate::change_set::{ChangeSet, ReplacedState, StoredValue, StoredValueView};
 use crate::columns::{
     self, BANS_KEY, BLOCKS, CHANGES, FLUSHED_KEY, HEAD_KEY, HEIGHTS, META, RECEIPTS, TRANSACTIONS, TRIE, VALUES,
@@ -76,6 +77,11 @@ pub struct Store {
 }
 
 impl Store {
+    /// Returns the state that a fork begins with.
+    pub fn base(&self) -> &BaseState {
+        &self.database.base
+    }
+
     /// Returns the data directory.
     pub fn dir(&self) -> &Path {
         self.database.dir()
@@ -197,13 +203,14 @@ impl Store {
     /// Returns the value of a trie key at the head. The reader compares [`Store::generation`] before and after to be
     /// sure which head the value belongs to.
     pub fn flat_get(&self, key: &[u8]) -> Result<Option<Bytes>, StorageError> {
-        self.load(&flat::get(&self.database, key)?)
+        let value = flat::get(&self.database, key)?;
+        if value.is_unwritten() { self.base().value(key, |mark| self.is_in_flat(mark)) } else { self.load(&value) }
     }
 
-    /// Returns the bytes of a stored value; `None` if it is absent.
+    /// Returns the bytes of a stored value; `None` if it is absent or unwritten.
     pub fn load(&self, value: &StoredValue) -> Result<Option<Bytes>, StorageError> {
         match StoredValue::view(value.row()) {
-            None | Some(StoredValueView::Absent) => Ok(None),
+            None | Some(StoredValueView::Absent | StoredValueView::Unwritten) => Ok(None),
             Some(StoredValueView::Inline(value)) => Ok(Some(Bytes::copy_from_slice(value))),
             Some(StoredValueView::Reference { hash, .. }) => {
                 Ok(Some(self.cached_node(&hash)?.ok_or(StorageError::Missing { column: columns::NODES, hash })?))
@@ -211,7 +218,7 @@ impl Store {
         }
     }
 
-    /// Returns the value of a trie key after block `number` of the best chain. The reader compares
+    /// Returns the value of a trie key after block `number` of the best chain. In a fork it may be unwritten. The reader compares
     /// [`Store::branch`] before and after: if it was even and is unchanged, no block has left the best chain meanwhile.
     pub fn value_after(&self, key: &[u8], number: u64) -> Result<StoredValue, StorageError> {
         // In this order: a block that changes the key between two reads is in the tail before it changes the flat row, and its row is
@@ -331,7 +338,20 @@ impl Store {
 
     /// Returns length and Keccak hash of a value at the head, without reading the bytes of a long value.
     pub fn flat_length_and_hash(&self, key: &[u8]) -> Result<Option<(usize, B256)>, StorageError> {
-        flat::length_and_hash(&self.database, key)
+        let value = flat::get(&self.database, key)?;
+        match value.is_unwritten() {
+            true => self.base().length_and_hash(key, |mark| self.is_in_flat(mark)),
+            false => Ok(value.length_and_hash()),
+        }
+    }
+
+    /// Returns the stored value of a trie key at the head. In a fork it may be unwritten.
+    pub fn flat_stored(&self, key: &[u8]) -> Result<StoredValue, StorageError> {
+        flat::get(&self.database, key)
+    }
+
+    fn is_in_flat(&self, key: &[u8]) -> Result<bool, StorageError> {
+        Ok(flat::get(&self.database, key)?.is_present())
     }
 
     /// Visits keys and values below a key prefix in key order. Not atomic with a concurrent write: compare the

@@ -144,7 +144,7 @@ impl Store {
             None => batch.delete_cf(meta, key),
         }
         // The block changes its parent's state to the new one: later reads of the parent's state must not see the new values.
-        let mut changes = self.changes(change.number, &change.head)?;
+        let mut changes = self.changes_of_head(change.number, &change.head)?;
         history::remove_in_batch(&self.database, &mut batch, change.number, &changes)?;
         changes.extend(change.changes.clone());
         self.batch_changes(&mut batch, change.number, &change.head, &changes)?;
@@ -155,6 +155,15 @@ impl Store {
         history::add_to_batch(&self.database, &mut batch, change.number, &changes)?;
         flat::add_to_batch(&self.database, &mut batch, change.changes.iter())?;
         self.write_changed_chain(batch, change.number.saturating_sub(1), change.number)
+    }
+
+    /// Returns the changes that led to the state of the head. The block that a fork begins at has none but those by hand.
+    fn changes_of_head(&self, number: u64, head: &B256) -> Result<ChangeSet, StorageError> {
+        if self.base().is_fork() && number == self.oldest_state() {
+            let row = self.database.decoded(CHANGES, &columns::position_key(number, head), ChangeSet::decode)?;
+            return Ok(row.unwrap_or_default());
+        }
+        self.changes(number, head)
     }
 
     /// Writes a block with everything that belongs to it in one batch: a crash leaves either all of it or no part. Returns

@@ -64,6 +64,11 @@ pub fn set_ups(spec: &ChainSpec, number: u64) -> Vec<(Address, SetUpMode)> {
         .collect()
 }
 
+/// Returns true if a block up to `number` has set up the account. It is a contract then, whatever its balance.
+pub fn is_set_up(spec: &ChainSpec, number: u64, address: &Address) -> bool {
+    SET_UPS.iter().any(|(rule, _, addresses)| spec.is_active(*rule, number) && addresses.contains(address))
+}
+
 /// Returns the writes of [`set_ups`] on a state.
 pub fn activation_delta(
     spec: &ChainSpec,

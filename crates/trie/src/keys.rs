@@ -13,6 +13,7 @@ pub const MARK: &[u8] = &[1];
 const DOMAIN: u8 = 0x00;
 const CODE: u8 = 0x80;
 const STORAGE: u8 = 0x00;
+const HIDING: u8 = 0x01;
 /// Bytes of a hash in front of the hashed data, which spread the keys evenly.
 const HASH_PREFIX: usize = 10;
 
@@ -50,6 +51,25 @@ pub fn code_key_of(account_key: &[u8]) -> Vec<u8> {
 /// Returns the key of the contract mark below an account key. All storage slots are below the mark.
 pub fn mark_key_of(account_key: &[u8]) -> Vec<u8> {
     [account_key, &[STORAGE]].concat()
+}
+
+/// Returns the key below an account key of the mark that hides the storage slots of a deleted account. Only the databases of
+/// forks have it: there the slots that were not written are elsewhere, and cannot be listed.
+pub fn hiding_key_of(account_key: &[u8]) -> Vec<u8> {
+    [account_key, &[HIDING]].concat()
+}
+
+/// Returns true for a key of [`hiding_key_of`].
+pub fn is_hiding_key(key: &[u8]) -> bool {
+    matches!(key, [account @ .., HIDING] if account_length(account) == Some(account.len()))
+}
+
+/// Returns the key of the mark that would hide a storage slot; `None` if the key is not that of a slot.
+pub fn hiding_key(slot_key: &[u8]) -> Option<Vec<u8>> {
+    match StateKey::parse(slot_key)?.part {
+        KeyPart::Slot(_) => Some(hiding_key_of(slot_key.get(..account_length(slot_key)?)?)),
+        KeyPart::Account | KeyPart::Code | KeyPart::Mark => None,
+    }
 }
 
 /// Returns the key of a storage slot below an account key.
@@ -168,6 +188,20 @@ mod tests {
         assert_eq!(StateKey::parse(&[0; 30]), None);
         assert_eq!(StateKey::parse(&[1; 31]), None);
         assert_eq!(StateKey::parse(&[0; 35]), None);
+    }
+
+    #[test]
+    fn the_mark_of_hidden_slots_is_below_the_account() {
+        for address in [&[0x11; 20][..], REMASC_SENDER] {
+            let account = account_key(address);
+            let mark = hiding_key_of(&account);
+            assert_eq!(hiding_key(&storage_key(address, &B256::with_last_byte(7))), Some(mark.clone()));
+            assert_eq!(StateKey::parse(&mark), None);
+            assert!(is_hiding_key(&mark) && !is_hiding_key(&account));
+            for key in [account.clone(), code_key(address), mark_key(address), mark] {
+                assert_eq!(hiding_key(&key), None);
+            }
+        }
     }
 
     #[test]

@@ -34,7 +34,7 @@ mod update;
 mod value;
 
 pub use account::AccountState;
-pub use activation::{SetUpMode, activation_delta, set_ups};
+pub use activation::{SetUpMode, activation_delta, is_set_up, set_ups};
 pub use changed_state::ChangedState;
 pub use diff::diff;
 pub use entries::{TrieEntries, TrieKeys};

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use rhizome_primitives::{B256, Bytes, DecodeError, keccak256};
 
 use crate::error::TrieError;
+use crate::keys;
 use crate::message::SHORT_VALUE_LIMIT;
 
 /// Failure to read a state. The absence of a key is not a failure.
@@ -71,6 +72,21 @@ impl StateDelta {
                 self.writes.entry(key.to_vec()).or_insert(None);
                 ControlFlow::Continue(())
             })?;
+        }
+        Ok(())
+    }
+
+    /// Prepares the deletion of accounts for [`StateDelta::delete_key_by_key`] in a fork, where the keys of the other chain cannot be
+    /// listed: account, code and contract mark are deleted, and a mark hides the storage slots.
+    pub fn hide_deleted(&mut self, state: &dyn StateReader) -> Result<(), StateError> {
+        for account in &self.wiped {
+            if state.get(account)?.is_none() {
+                continue;
+            }
+            for key in [account.clone(), keys::code_key_of(account), keys::mark_key_of(account)] {
+                self.writes.entry(key).or_insert(None);
+            }
+            self.writes.insert(keys::hiding_key_of(account), Some(Bytes::from_static(keys::MARK)));
         }
         Ok(())
     }

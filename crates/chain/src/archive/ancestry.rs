@@ -1,6 +1,6 @@
 use std::sync::{Arc, OnceLock};
 
-use rhizome_evm::{AncestorBlock, AncestryError};
+use rhizome_evm::{AncestorBlock, AncestryError, BridgeAnswers};
 use rhizome_pow::LookUpError;
 use rhizome_primitives::{B256, Header};
 
@@ -44,7 +44,7 @@ impl ChainAncestry {
                 branch.fork
             }
         };
-        let hash = self.archive.store.main_hash(number)?;
+        let hash = self.archive.main_hash(number)?;
         // Readers run beside the importer: the index by height holds for this branch only while the fork is on the best chain.
         if self.archive.is_main(fork.number, &fork.hash)? {
             return Ok(hash);
@@ -98,6 +98,10 @@ impl rhizome_evm::Ancestry for ChainAncestry {
         };
         find().map_err(|error: ChainError| AncestryError { number, reason: Box::new(error) })
     }
+
+    fn bridge_answers(&self) -> Option<&dyn BridgeAnswers> {
+        self.archive.fork()?.0.bridge_answers()
+    }
 }
 
 impl rhizome_pow::BlockLookup for Archive {
@@ -123,12 +127,10 @@ impl rhizome_pow::BlockLookup for Archive {
             cursor = match on_branch {
                 Some(SideAncestor::OnBranch(hash)) => hash,
                 Some(SideAncestor::BelowFork(fork)) => fork.hash,
-                None if self.is_main(header.number, &cursor)? => {
-                    match self.store.main_hash(number).map_err(ChainError::from)? {
-                        Some(hash) => hash,
-                        None => return Ok(None),
-                    }
-                }
+                None if self.is_main(header.number, &cursor)? => match self.main_hash(number)? {
+                    Some(hash) => hash,
+                    None => return Ok(None),
+                },
                 None => match header.parent() {
                     Some(parent) => parent,
                     None => return Ok(None),

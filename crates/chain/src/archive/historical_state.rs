@@ -61,8 +61,11 @@ impl HistoricalState {
             return Err(state_error(error));
         }
         match store.node_versions() {
-            NodeVersions::All => by_trie(&self.archive.trie(self.root)),
-            NodeVersions::Current => Err(state_error(ChainError::DeletedBlock { hash: self.block.hash })),
+            // The tries of a fork have written keys only.
+            NodeVersions::All if !store.base().is_fork() => by_trie(&self.archive.trie(self.root)),
+            NodeVersions::All | NodeVersions::Current => {
+                Err(state_error(ChainError::DeletedBlock { hash: self.block.hash }))
+            }
         }
     }
 
@@ -110,17 +113,31 @@ fn state_error(error: ChainError) -> StateError {
 
 impl StateReader for HistoricalState {
     fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StateError> {
-        self.read(|way| Ok(self.archive.store.load(&self.stored_value(key, way)?)?), |trie| StateReader::get(trie, key))
+        let by_history = |way: &BranchWay| {
+            let (store, value) = (&self.archive.store, self.stored_value(key, way)?);
+            match value.is_unwritten() {
+                true => store.base().value(key, |mark| Ok(self.stored_value(mark, way)?.is_present())),
+                false => Ok(store.load(&value)?),
+            }
+        };
+        self.read(by_history, |trie| StateReader::get(trie, key))
     }
 
     fn length_and_hash(&self, key: &[u8]) -> Result<Option<(usize, B256)>, StateError> {
-        self.read(|way| Ok(self.stored_value(key, way)?.length_and_hash()), |trie| trie.length_and_hash(key))
+        let by_history = |way: &BranchWay| {
+            let (store, value) = (&self.archive.store, self.stored_value(key, way)?);
+            match value.is_unwritten() {
+                true => store.base().length_and_hash(key, |mark| Ok(self.stored_value(mark, way)?.is_present())),
+                false => Ok(value.length_and_hash()),
+            }
+        };
+        self.read(by_history, |trie| trie.length_and_hash(key))
     }
 
     fn visit_keys(&self, prefix: &[u8], visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<(), StateError> {
         let by_history = |way: &BranchWay| {
             let branch = way.changes.below(prefix);
-            let branch: BTreeMap<&[u8], bool> = branch.map(|(key, change)| (key, !change.after.is_absent())).collect();
+            let branch: BTreeMap<&[u8], bool> = branch.map(|(key, change)| (key, change.after.is_present())).collect();
             let mut keys: Vec<Box<[u8]>> = Vec::new();
             self.archive.store.visit_keys_after(prefix, way.fork, |key| {
                 if !branch.contains_key(key) {

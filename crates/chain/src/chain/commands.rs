@@ -170,7 +170,7 @@ impl Chain {
         self.importer.run(move |writer| snapshots.revert(writer, id))?
     }
 
-    /// Goes back to the genesis and its original state, and removes all snapshots and settings for later blocks.
+    /// Goes back to the genesis, or the block that the fork begins at, and its original state, and removes all snapshots and settings for later blocks.
     pub fn reset(&self) -> Result<(), ChainError> {
         let snapshots = Arc::clone(&self.snapshots);
         self.importer.run(move |writer| snapshots.reset(writer))?

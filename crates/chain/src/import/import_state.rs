@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use rhizome_primitives::{B256, Bytes, keccak256};
-use rhizome_storage::{ChangeSet, CurrentNodes, NodeVersions, StorageError, Store, StoredValue};
-use rhizome_trie::{NodeSource, SourceError, StateDelta, StateError, StateReader, Trie};
+use rhizome_storage::{ChangeSet, CurrentNodes, NodeVersions, Store, StoredValue};
+use rhizome_trie::{NodeSource, SourceError, StateDelta, StateError, StateReader, Trie, keys};
 
 use crate::archive::Archive;
 use crate::archive::derived_trie::move_trie;
@@ -138,9 +138,18 @@ impl ImportState {
 
     /// Moves to the state after an executed block whose trie is not computed yet.
     pub(crate) fn advance_values(&mut self, flat: &StateDelta) {
+        if self.store.base().is_fork() && flat.writes.keys().any(|key| keys::is_hiding_key(key)) {
+            // The hidden slots of a deleted account are not among the writes.
+            self.forget_values();
+        }
         for (key, value) in &flat.writes {
             self.values.insert(key.clone(), CachedValue::Value(non_empty(value)));
         }
+    }
+
+    /// Clears the cache of values.
+    pub(crate) fn forget_values(&mut self) {
+        self.values.clear();
     }
 
     /// Returns to the state of the best block after a failure.
@@ -221,13 +230,17 @@ impl ImportStateReader {
         self.unwritten.get(key).map(non_empty)
     }
 
-    fn on_branch(&self, key: &[u8]) -> Option<&StoredValue> {
-        Some(&self.branch.as_ref()?.get(key)?.after)
+    fn is_present(&self, key: &[u8]) -> Result<bool, StateError> {
+        Ok(self.get(key)?.is_some())
     }
-}
 
-fn reader_error(error: StorageError) -> StateError {
-    StateError::Reader(Box::new(error))
+    /// Returns the value on the branch, or at the head.
+    fn stored(&self, key: &[u8]) -> Result<StoredValue, StateError> {
+        match self.branch.as_ref().and_then(|branch| branch.get(key)) {
+            Some(change) => Ok(change.after.clone()),
+            None => Ok(self.store.flat_stored(key)?),
+        }
+    }
 }
 
 impl StateReader for ImportStateReader {
@@ -238,11 +251,13 @@ impl StateReader for ImportStateReader {
         }
         let value = match self.unwritten(key) {
             Some(value) => value,
-            None => match self.on_branch(key) {
-                Some(value) => self.store.load(value),
-                None => self.store.flat_get(key),
+            None => {
+                let stored = self.stored(key)?;
+                match stored.is_unwritten() {
+                    true => self.store.base().value(key, |mark| self.is_present(mark))?,
+                    false => self.store.load(&stored)?,
+                }
             }
-            .map_err(reader_error)?,
         };
         if cached.is_none() {
             self.values.insert(key.to_vec(), CachedValue::Value(value.clone()));
@@ -258,10 +273,13 @@ impl StateReader for ImportStateReader {
         };
         let found = match value {
             Some(value) => value.map(|value| (value.len(), keccak256(&value))),
-            None => match self.on_branch(key) {
-                Some(value) => value.length_and_hash(),
-                None => self.store.flat_length_and_hash(key).map_err(reader_error)?,
-            },
+            None => {
+                let stored = self.stored(key)?;
+                match stored.is_unwritten() {
+                    true => self.store.base().length_and_hash(key, |mark| self.is_present(mark))?,
+                    false => stored.length_and_hash(),
+                }
+            }
         };
         let cached = found.map_or(CachedValue::Value(None), |(length, hash)| CachedValue::LengthAndHash(length, hash));
         self.values.insert(key.to_vec(), cached);
@@ -271,12 +289,10 @@ impl StateReader for ImportStateReader {
     fn visit_keys(&self, prefix: &[u8], visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<(), StateError> {
         let mut keys: BTreeSet<Vec<u8>> = BTreeSet::new();
         let mut add = |key: &[u8]| _ = keys.insert(key.to_vec());
-        self.store
-            .visit_flat(prefix, |key, _| {
-                add(key);
-                Ok(())
-            })
-            .map_err(reader_error)?;
+        self.store.visit_flat(prefix, |key, _| {
+            add(key);
+            Ok(())
+        })?;
         let branch = self.branch.iter().flat_map(|branch| branch.below(prefix).map(|(key, _)| key));
         self.unwritten.keys().filter(|key| key.starts_with(prefix)).chain(branch).for_each(add);
         for key in keys {

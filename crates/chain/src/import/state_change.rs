@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rhizome_evm::State;
 use rhizome_primitives::B256;
 use rhizome_storage::{ChangeSet, StateChange};
-use rhizome_trie::{StateDelta, StateError, Trie};
+use rhizome_trie::{StateDelta, StateError};
 
 use crate::error::ChainError;
 use crate::import::head_writer::HeadWriter;
@@ -24,15 +24,17 @@ pub(crate) fn change_state(
     change(&mut changed)?;
     let head_state = writer.steps.publisher.head().state();
     let mut delta = changed.into_delta();
+    if writer.steps.archive.store.base().is_fork() {
+        delta.hide_deleted(&*head_state)?;
+    }
     delta.delete_key_by_key(&*head_state)?;
     if delta.is_empty() {
         return Ok(());
     }
     let shared = Arc::clone(&writer.state);
     let state = &mut *shared.lock();
-    let mut trie = state.trie().clone();
-    trie.apply(&delta)?;
-    replace_state(writer, state, trie, &delta)
+    let changes = writer.steps.archive.store.base().changes(&*head_state, &delta)?;
+    replace_state(writer, state, &changes, &delta)
 }
 
 /// If `block` is the best block, replaces the state after it by the state of its transactions with `changes`.
@@ -50,30 +52,33 @@ pub(crate) fn restore_state(writer: &mut HeadWriter, block: &B256, changes: &Cha
     let shared = Arc::clone(&writer.state);
     let state = &mut *shared.lock();
     let delta = archive.store.delta_of(&difference)?;
-    let mut trie = state.trie().clone();
-    trie.apply(&delta)?;
-    replace_state(writer, state, trie, &delta)
+    replace_state(writer, state, &difference, &delta)
 }
 
+/// Makes `changes` to the state after the best block; `delta` has their new values.
 fn replace_state(
     writer: &HeadWriter,
     state: &mut ImportState,
-    mut trie: Trie,
-    flat: &StateDelta,
+    changes: &ChangeSet,
+    delta: &StateDelta,
 ) -> Result<(), ChainError> {
     let (archive, publisher) = (&writer.steps.archive, &writer.steps.publisher);
     let head = publisher.head();
+    let mut trie = state.trie().clone();
+    trie.apply(delta)?;
     let state_root = trie.root_hash();
     // Flushed: the changes since an earlier flush would lead to the state before.
-    let nodes = writer.steps.new_nodes(&mut trie, flat, true);
-    let head_state = head.state();
-    let changes = ChangeSet::of(flat, |key| head_state.get(key))?;
+    let nodes = writer.steps.new_nodes(&mut trie, delta, true);
     let (number, hash) = (head.number(), head.hash());
-    let change = StateChange { number, head: hash, state_root, nodes, changes: &changes };
+    let change = StateChange { number, head: hash, state_root, nodes, changes };
     let generation = archive.store.write_state(change)?;
     let record = Arc::new(head.record.with_state_root(state_root));
     let snapshot = writer.steps.new_snapshot(&record, &trie);
-    state.advance(trie, flat);
+    state.advance(trie, delta);
+    if archive.store.base().is_fork() {
+        // Keys that became unwritten again have the values of the other chain.
+        state.forget_values();
+    }
     // Blocks that were invalid on the state before may be valid now.
     writer.invalid.clear();
     archive.replace_record(&record);

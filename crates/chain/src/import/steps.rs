@@ -145,8 +145,12 @@ impl ImportSteps {
         let mut outcome = execute_block(&self.config.spec, block, senders, state, &ancestry, &Deadline::none())
             .map_err(|error| execution_failure(error, block, *hash))?;
         let mut delta = mem::take(&mut outcome.delta);
+        let store = &self.archive.store;
+        if store.base().is_fork() {
+            delta.hide_deleted(&*parent_state).map_err(ChainError::from)?;
+        }
         delta.delete_key_by_key(&*parent_state).map_err(ChainError::from)?;
-        let changes = ChangeSet::of(&delta, |key| parent_state.get(key)).map_err(ChainError::from)?;
+        let changes = store.base().changes(&*parent_state, &delta).map_err(ChainError::from)?;
         Ok(ExecutedBlock { checked, outcome, delta: Arc::new(delta), changes: Arc::new(changes) })
     }
 

@@ -73,9 +73,9 @@ impl Snapshots {
         Ok(true)
     }
 
-    /// Goes back to the genesis and its original state, and removes all snapshots and chosen settings.
+    /// Goes back to the genesis, or the block that the fork begins at, and its original state, and removes all snapshots and chosen settings.
     pub(crate) fn reset(&self, writer: &mut HeadWriter) -> Result<(), ChainError> {
-        rewind(writer, 0)?;
+        rewind(writer, self.archive.first_block())?;
         let genesis = self.publisher.head().hash();
         restore_state(writer, &genesis, &ChangeSet::default())?;
         self.settings.reset();

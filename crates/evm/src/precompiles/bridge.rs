@@ -4,7 +4,7 @@ use super::interface::{CallScheme, Payment, Precompile, PrecompileContext, Preco
 use crate::error::ExecError;
 use crate::state::State;
 use rhizome_bridge::{BlockIndex, BridgeError, Call, CallFailure, CallMode, Host};
-use rhizome_primitives::{Address, BRIDGE, Bytes, I256, Log, U256};
+use rhizome_primitives::{Address, BRIDGE, Bytes, I256, Log, Rule, U256};
 use rhizome_trie::StateError;
 
 pub(super) struct Bridge;
@@ -40,17 +40,52 @@ impl Host for BridgeAccount<'_> {
 
 impl Precompile for Bridge {
     fn required_gas(&self, input: &[u8], ctx: &mut PrecompileContext<'_>) -> Result<u64, PrecompileFailure> {
-        with_call(ctx, |call, host, _logs, index| rhizome_bridge::required_gas(input, call, host, index))
+        let gas = with_call(ctx, |call, host, _logs, index| rhizome_bridge::required_gas(input, call, host, index));
+        gas.map_err(|failure| named(failure, input, ctx))
     }
 
     fn run(&self, input: &[u8], ctx: &mut PrecompileContext<'_>) -> Result<PrecompileOutput, PrecompileFailure> {
-        let value = with_call(ctx, |call, host, logs, index| rhizome_bridge::run(input, call, host, logs, index))?;
-        Ok(value.map_or(PrecompileOutput::NoValue, PrecompileOutput::Output))
+        let run = with_call(ctx, |call, host, logs, index| rhizome_bridge::run(input, call, host, logs, index));
+        match run {
+            Ok(value) => Ok(value.map_or(PrecompileOutput::NoValue, PrecompileOutput::Output)),
+            Err(failure @ PrecompileFailure::Fatal(ExecError::State(_))) => read_elsewhere(failure, input, ctx),
+            Err(failure) => Err(failure),
+        }
+    }
+}
+
+/// Answers a call whose storage cannot be read: if it only reads, with the answer that the Bridge gives elsewhere.
+fn read_elsewhere(
+    failure: PrecompileFailure,
+    input: &[u8],
+    ctx: &PrecompileContext<'_>,
+) -> Result<PrecompileOutput, PrecompileFailure> {
+    let reads = rhizome_bridge::called_method(input, &ctx.rules).is_some_and(|method| method.only_reads);
+    match ctx.ancestry.bridge_answers().filter(|_| reads) {
+        Some(answers) => Ok(PrecompileOutput::Output(answers.read(input)?)),
+        None => Err(named(failure, input, ctx)),
+    }
+}
+
+/// Adds the name of the called method to a failure to read a storage that is elsewhere.
+fn named(failure: PrecompileFailure, input: &[u8], ctx: &PrecompileContext<'_>) -> PrecompileFailure {
+    match (failure, rhizome_bridge::called_method(input, &ctx.rules)) {
+        (PrecompileFailure::Fatal(ExecError::State(source)), Some(method))
+            if ctx.ancestry.bridge_answers().is_some() =>
+        {
+            PrecompileFailure::Fatal(ExecError::Bridge { method: method.name, source })
+        }
+        (failure, _) => failure,
     }
 }
 
 /// Returns the addresses that REMASC pays for the block `height`: no addresses if the federation is unknown, as on the devnet.
 pub(super) fn federators(ctx: &mut PrecompileContext<'_>, height: u64) -> Result<Vec<Address>, PrecompileFailure> {
+    if let Some(answers) = ctx.ancestry.bridge_answers() {
+        let keys = answers.federation_keys(height, !ctx.rules.is_active(Rule::Rskip415))?;
+        let members = keys.iter().map(|key| rhizome_bridge::address_of_key(key).ok_or(PrecompileFailure::Failed));
+        return members.collect();
+    }
     let mut account = BridgeAccount { state: &mut *ctx.state, payments: &mut ctx.payments };
     match rhizome_bridge::federators(ctx.spec.network, ctx.rules, height, &mut account) {
         Ok(members) => Ok(members),

@@ -96,6 +96,7 @@ fn read(network: Network, value: &Value) -> Result<ChainSpec, SpecError> {
             .optional("minimumChainDifficulty")?
             .map_or(Ok(U256::ZERO), |field| field.amount())?,
         state_roots: read_hashes(root.optional("stateRoots")?)?,
+        fork_block: None,
         eras: eras(&rule_heights),
         upgrade_heights,
         rule_heights,
