@@ -19,8 +19,9 @@ const crates = {
   blobs: [],
   archives: ['primitives', 'trie', 'pow', 'blobs', 'chain'],
   rskj: ['primitives', 'chain'],
-  answers: ['primitives', 'trie', 'evm', 'chain', 'net', 'blobs', 'archives', 'rskj'],
-  addon: ['primitives', 'evm', 'chain', 'net', 'answers'],
+  fork: ['primitives', 'trie', 'evm', 'chain'],
+  answers: ['primitives', 'trie', 'evm', 'chain', 'net', 'blobs', 'archives', 'rskj', 'fork'],
+  addon: ['primitives', 'evm', 'chain', 'net', 'fork', 'answers'],
   conformance: ['primitives', 'trie', 'bitcoin', 'pow', 'evm', 'chain', 'answers'],
 }
 
@@ -32,6 +33,7 @@ const crateOwners = {
   'napi-derive': ['addon'],
   object_store: ['blobs'],
   tokio: ['net', 'blobs'],
+  reqwest: ['fork'],
 }
 
 const folders = {
