@@ -1,7 +1,7 @@
 import type { Keyring } from './auth/keyring.ts'
 import type { Address } from './config/addresses.ts'
 import { AddressRanges } from './config/addressRanges.ts'
-import { isDevelopment } from './config/network.ts'
+import { isDevelopment, isFork } from './config/network.ts'
 import type { Config } from './config/schema.ts'
 import { Connections } from './http/connections.ts'
 import type { ConnectionTable } from './http/connectionTable.ts'
@@ -10,6 +10,7 @@ import { HttpServer } from './http/server.ts'
 import type { Context } from './methods/context.ts'
 import { entriesFor, servedModules } from './methods/entries.ts'
 import { openRpcDocument } from './methods/openRpc.ts'
+import { withRemoteReads } from './methods/remoteReads.ts'
 import { largeBodies } from './native/largeBody.ts'
 import { objectFault } from './native/objectFault.ts'
 import type { Counters } from './observe/counters.ts'
@@ -47,7 +48,8 @@ export class Endpoint {
     const { config, keyring, counters, observe, cancel } = parts
     const { native } = parts.context
     const isForDevelopment = isDevelopment(config)
-    const entries = entriesFor(config.modules, isForDevelopment, address)
+    const served = entriesFor(config.modules, isForDevelopment, address)
+    const entries = isFork(config) ? withRemoteReads(served) : served
     let document: Buffer | undefined
     const context: Context = {
       ...parts.context,

@@ -100,6 +100,7 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
     const { genesis } = opened
     logKeptStates(opened, logger)
     logUncomparedStates(opened, logger)
+    for (const note of opened.fork?.notes ?? []) logger.warn(note)
     if (network !== undefined) native.startNetwork(JSON.stringify(network))
     // Mined before serving: test suites read the time of the head first, and the genesis block is years old.
     if (config.tools && headCursor(native).number === 0) await native.evmMine(1, -1, 0, 0)
@@ -197,6 +198,7 @@ interface OpenedNode {
   readonly genesis: string
   readonly number: number
   readonly history: string
+  readonly fork?: { readonly notes: readonly string[] }
   /** Null: all. */
   readonly keptStates: number | null
   readonly oldestState: number

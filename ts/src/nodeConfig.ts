@@ -1,8 +1,10 @@
 import { decidedChoices, remascVisibility } from './config/choices.ts'
 import {
   dataDirOf,
+  forkCacheDirOf,
   hasWallet,
   historyOf,
+  isFork,
   keyStoreDirOf,
   miningOf,
   provenBlocksOf,
@@ -19,6 +21,7 @@ export async function nodeConfig(config: Config): Promise<string> {
     network: config.network,
     chainFile: config.chain === '' ? null : config.chain,
     chainId: config.development.chainId ?? null,
+    fork: isFork(config) ? forkOf(config) : null,
     development: (await developmentAccounts(config)) ?? null,
     dataDir: dataDirOf(config),
     mining: miningOf(config),
@@ -62,6 +65,17 @@ export async function nodeConfig(config: Config): Promise<string> {
     tagDepths: choices.depthTags === 'serve' ? tagDepthsOf(config) : null,
     choices,
   })
+}
+
+/** Returns the chain that a fork continues. */
+function forkOf(config: Config): object {
+  const { url, block, key, cache } = config.fork
+  return {
+    url,
+    block: block === '' ? null : block,
+    header: key === '' ? null : key,
+    cacheDir: cache ? forkCacheDirOf(config) : null,
+  }
 }
 
 /** Returns number and hash of a checkpoint NUMBER:HASH. */

@@ -134,7 +134,7 @@ pub fn verify_archive<'env>(
 ) -> Result<Object<'env>> {
     let report = report(&on_progress)?;
     without_node(env, move || {
-        let chain = NodeConfig::parse(&config)?.chain()?;
+        let chain = NodeConfig::parse(&config)?.chain(None)?;
         block_archives::verify(&chain.spec, &location, &trust, |line| {
             report.call(Ok(line), ThreadsafeFunctionCallMode::Blocking);
         })

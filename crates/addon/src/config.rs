@@ -8,11 +8,15 @@ use rhizome_answers::options::{
     MiningMode, PendingOnPartial, ProofFormat, ShownRemasc, SignatureForm, TagDepths, TraceLimits, TraceShape,
     TransactionForm,
 };
-use rhizome_chain::{ChainConfig, DataDir, OldStateRoots, ProvenBlocks, SnapshotHeights, StateHistory};
+use rhizome_chain::{ChainConfig, DataDir, Fork, OldStateRoots, ProvenBlocks, SnapshotHeights, StateHistory};
+use rhizome_fork::{CacheFolder, ForkOptions, ForkTarget, RemoteAddress, RemoteChain};
 use rhizome_primitives::{Address, B256, Bytes, ChainSpec, U256, address};
 use serde::Deserialize;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// Balance of the development accounts in a fork, as in the genesis of regtest: 10^12 RBTC in wei.
+const DEVELOPMENT_BALANCE: u128 = 1_000_000_000_000 * 1_000_000_000_000_000_000;
 
 /// Argument of `openNode`.
 #[derive(Deserialize)]
@@ -22,6 +26,8 @@ pub(crate) struct NodeConfig {
     chain_file: Option<PathBuf>,
     chain_id: Option<u8>,
     development: Option<DevelopmentAccounts>,
+    /// Present in a fork.
+    fork: Option<ForkConfig>,
     data_dir: Option<PathBuf>,
     mining: Mining,
     has_wallet: bool,
@@ -62,6 +68,20 @@ pub(crate) struct NodeConfig {
     pool_threads: Option<usize>,
     pool_queue: Option<usize>,
     client_version: Option<String>,
+}
+
+/// Chain that a fork continues. Not `Debug`: URL and header may be secret.
+#[derive(Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ForkConfig {
+    /// URL of the remote node.
+    url: String,
+    /// Number, or hash with 0x, of the block; `None`: the best one.
+    block: Option<String>,
+    /// Header of requests, NAME=VALUE.
+    header: Option<String>,
+    /// Folder of the cache; `None`: no cache on the disk.
+    cache_dir: Option<PathBuf>,
 }
 
 /// Blocks below the head.
@@ -275,17 +295,52 @@ impl NodeConfig {
         serde_json::from_str(json).map_err(|error| RpcError::internal(format!("openNode: {error}")))
     }
 
-    /// Returns the settings of the chain.
-    pub(crate) fn chain(&self) -> Result<ChainConfig, RpcError> {
-        let mut spec = self.spec()?;
+    /// Opens the remote chain of a fork; `None` without one.
+    pub(crate) fn remote(&self) -> Result<Option<Arc<RemoteChain>>, RpcError> {
+        let Some(fork) = &self.fork else { return Ok(None) };
+        let ForkConfig { url, block, header, cache_dir } = fork;
+        let target = match block.as_deref() {
+            None => ForkTarget::Latest,
+            Some(hash) if hash.starts_with("0x") => ForkTarget::Hash(hash.parse().map_err(RpcError::internal)?),
+            Some(number) => ForkTarget::Number(number.parse().map_err(RpcError::internal)?),
+        };
+        let keys = match &self.development {
+            Some(accounts) => accounts.keys()?,
+            None => accounts::development_keys().collect(),
+        };
+        let balance = match &self.development {
+            Some(accounts) => accounts.balance_wei.parse().map_err(RpcError::internal)?,
+            None => U256::from(DEVELOPMENT_BALANCE),
+        };
+        let accounts = keys.iter().filter(|_| self.has_wallet).filter_map(accounts::address_of);
+        let options = ForkOptions {
+            remote: RemoteAddress::parse(url, header.as_deref())?,
+            target,
+            cache: cache_dir.as_ref().map(CacheFolder::new),
+            spec: self.chain_file.is_some().then(|| self.spec()).transpose()?,
+            funded: accounts.map(|address| (address, balance)).collect(),
+        };
+        Ok(Some(Arc::new(RemoteChain::open(options)?)))
+    }
+
+    /// Returns the settings of the chain, in a fork with the remote chain that it continues.
+    pub(crate) fn chain(&self, remote: Option<&Arc<RemoteChain>>) -> Result<ChainConfig, RpcError> {
+        let mut spec = match remote {
+            Some(remote) => remote.spec(),
+            None => self.spec()?,
+        };
         for (number, hash) in &self.checkpoints {
             let hash: B256 = hash.parse().map_err(|error| RpcError::internal(format!("openNode: {hash}: {error}")))?;
             spec.checkpoints.push((*number, hash));
         }
         let spec = Arc::new(spec);
         let is_development = spec.is_development();
-        let data_dir = self.data_dir.clone().map_or(DataDir::Temporary, DataDir::Path);
+        let data_dir = match remote {
+            Some(_) => DataDir::Temporary,
+            None => self.data_dir.clone().map_or(DataDir::Temporary, DataDir::Path),
+        };
         let mut chain = ChainConfig::new(spec, data_dir);
+        chain.fork = remote.map(|remote| Fork(Arc::clone(remote) as _));
         chain.cache_bytes = self.cache_bytes;
         chain.write_buffer_bytes = self.write_buffer_bytes;
         chain.is_power_safe = self.is_power_safe;

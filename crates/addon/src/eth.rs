@@ -1,9 +1,10 @@
 //! `eth_*` methods that are answered on the caller's thread.
 
-use crate::executors::sync;
+use crate::executors::{sync, sync_or_pooled};
 use crate::reply::{Reply, size};
 use crate::text::Text;
-use napi::Result;
+use napi::bindgen_prelude::{Either, Object};
+use napi::{Env, Result};
 use napi_derive::napi;
 use rhizome_answers::block_id::BlockId;
 use rhizome_answers::objects::block::TransactionList;
@@ -70,9 +71,9 @@ pub fn eth_net_hashrate() -> Result<Reply> {
 }
 
 /// Answers `eth_bridgeState`.
-#[napi(catch_unwind, ts_return_type = "string | Buffer")]
-pub fn eth_bridge_state() -> Result<Reply> {
-    sync(eth::bridge_state::answer)
+#[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
+pub fn eth_bridge_state(env: &Env) -> Result<Either<Reply, Object<'_>>> {
+    sync_or_pooled(env, eth::bridge_state::answer)
 }
 
 /// Answers `eth_accounts`.
@@ -94,40 +95,50 @@ pub fn eth_pending_transactions(max_bytes: i64) -> Result<Reply> {
 }
 
 /// Answers `eth_getBalance`.
-#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+#[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn eth_get_balance(
+    env: &Env,
     #[napi(ts_arg_type = "string")] address: Text,
     #[napi(ts_arg_type = "string")] block: Text,
-) -> Result<Reply> {
-    sync(|node| eth::get_balance::answer(node, &parameters::address(&address)?, &BlockId::parse(&block)?))
+) -> Result<Either<Reply, Object<'_>>> {
+    sync_or_pooled(env, move |node| {
+        eth::get_balance::answer(node, &parameters::address(&address)?, &BlockId::parse(&block)?)
+    })
 }
 
 /// Answers `eth_getTransactionCount`.
-#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+#[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn eth_get_transaction_count(
+    env: &Env,
     #[napi(ts_arg_type = "string")] address: Text,
     #[napi(ts_arg_type = "string")] block: Text,
-) -> Result<Reply> {
-    sync(|node| eth::get_transaction_count::answer(node, &parameters::address(&address)?, &BlockId::parse(&block)?))
+) -> Result<Either<Reply, Object<'_>>> {
+    sync_or_pooled(env, move |node| {
+        eth::get_transaction_count::answer(node, &parameters::address(&address)?, &BlockId::parse(&block)?)
+    })
 }
 
 /// Answers `eth_getCode`.
-#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+#[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn eth_get_code(
+    env: &Env,
     #[napi(ts_arg_type = "string")] address: Text,
     #[napi(ts_arg_type = "string")] block: Text,
-) -> Result<Reply> {
-    sync(|node| eth::get_code::answer(node, &parameters::address(&address)?, &BlockId::parse(&block)?))
+) -> Result<Either<Reply, Object<'_>>> {
+    sync_or_pooled(env, move |node| {
+        eth::get_code::answer(node, &parameters::address(&address)?, &BlockId::parse(&block)?)
+    })
 }
 
 /// Answers `eth_getStorageAt`.
-#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+#[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn eth_get_storage_at(
+    env: &Env,
     #[napi(ts_arg_type = "string")] address: Text,
     #[napi(ts_arg_type = "string")] position: Text,
     #[napi(ts_arg_type = "string")] block: Text,
-) -> Result<Reply> {
-    sync(|node| {
+) -> Result<Either<Reply, Object<'_>>> {
+    sync_or_pooled(env, move |node| {
         let (address, position) = (parameters::address(&address)?, parameters::number(&position)?);
         eth::get_storage_at::answer(node, &address, &position, &BlockId::parse(&block)?)
     })

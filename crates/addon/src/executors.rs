@@ -13,6 +13,7 @@ use napi::bindgen_prelude::{Either, Object};
 use napi::{Env, Result};
 use rhizome_answers::{Answer, ErrorCode, Node, RpcError};
 use rhizome_evm::Deadline;
+use rhizome_fork::without_requests;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::result;
 use std::sync::Arc;
@@ -20,6 +21,11 @@ use std::time::{Duration, Instant};
 
 /// Time limit of an inline call. It ends executions that the gas-like budget of [`Deadline::inline`] does not end.
 const INLINE_TIME_LIMIT: Duration = Duration::from_micros(300);
+
+/// Deadline of an execution that ends by itself: requests to a remote node have their own limits.
+const NO_LIMIT: i64 = 0;
+/// Token of an execution that nothing cancels.
+const NO_TOKEN: i64 = 0;
 
 /// The conditions that end an execution.
 pub(crate) struct ExecutionLimit {
@@ -41,7 +47,20 @@ impl ExecutionLimit {
 
 /// Answers on the caller's thread.
 pub(crate) fn sync(ask: impl FnOnce(&Node) -> Answer) -> Result<Reply> {
-    process::ask(ask).map(Reply).map_err(refusal)
+    without_requests(|| process::ask(ask)).map(Reply).map_err(refusal)
+}
+
+/// Answers on the caller's thread. If that needs a value that a remote node has, answers in the pool.
+pub(crate) fn sync_or_pooled(
+    env: &Env,
+    ask: impl Fn(&Node) -> Answer + Send + 'static,
+) -> Result<Either<Reply, Object<'_>>> {
+    match without_requests(|| process::ask(&ask)) {
+        Err(error) if error.code == ErrorCode::ResourceExhausted => {
+            pooled(env, NO_LIMIT, NO_TOKEN, move |node, _limit| ask(node)).map(Either::B)
+        }
+        answer => answer.map(|text| Either::A(Reply(text))).map_err(refusal),
+    }
 }
 
 /// Answers in the pool, within `deadline_ms` from now (0: no limit), unless `token` is cancelled before.
@@ -68,7 +87,7 @@ pub(crate) fn inline_or_pooled(
     if may_run_inline && optimizations().inline_calls {
         let deadline = Deadline::inline(INLINE_TIME_LIMIT);
         let limit = ExecutionLimit { cancellation: deadline.clone(), deadline };
-        match guarded(|| ask(&running.node, &limit)) {
+        match without_requests(|| guarded(|| ask(&running.node, &limit))) {
             Err(error) if error.code == ErrorCode::ResourceExhausted => {}
             answer => return answer.map(|text| Either::A(Reply(text))).map_err(refusal),
         }

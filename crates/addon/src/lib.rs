@@ -22,6 +22,7 @@ pub mod evm;
 pub mod execution;
 mod executors;
 pub mod feed;
+pub mod fork;
 pub mod hardhat;
 pub mod large_body;
 mod miner;

@@ -83,13 +83,18 @@ pub(crate) fn alone(name: &str, work: impl FnOnce() + Send + 'static) -> Result<
 }
 
 fn start(config: &NodeConfig) -> std::result::Result<Running, RpcError> {
-    let chain = Chain::open(config.chain()?)?;
+    let remote = config.remote()?;
+    let chain = Chain::open(config.chain(remote.as_ref())?)?;
     chain.set_automine(true);
     let is_development = chain.spec().is_development();
     let options = config.answers(is_development);
     let is_mining_by_time = is_development || matches!(options.mining, MiningMode::Interval { .. });
     let accounts = config.accounts(is_development)?;
-    let node = Arc::new(Node::with_accounts(Arc::clone(&chain), options, accounts)?);
+    let mut node = Node::with_accounts(Arc::clone(&chain), options, accounts)?;
+    if let Some(remote) = remote {
+        node = node.with_fork(remote);
+    }
+    let node = Arc::new(node);
     // Registered after the node's own listener, which fills the feeds: a notified worker finds the change there.
     let process = process::process();
     let (heads, pending) = (Arc::clone(&process.heads), Arc::clone(&process.pending));

@@ -1,8 +1,8 @@
 //! `rsk_*` methods.
 
-use crate::executors::{pooled, sync};
+use crate::executors::{pooled, sync, sync_or_pooled};
 use crate::reply::Reply;
-use napi::bindgen_prelude::Object;
+use napi::bindgen_prelude::{Either, Object};
 use napi::{Env, Result};
 use napi_derive::napi;
 use rhizome_answers::block_id::BlockId;
@@ -33,9 +33,14 @@ pub fn rsk_get_raw_transaction_receipt_by_hash(hash: String) -> Result<Reply> {
 }
 
 /// Answers `rsk_getStorageBytesAt`.
-#[napi(catch_unwind, ts_return_type = "string | Buffer")]
-pub fn rsk_get_storage_bytes_at(address: String, position: String, block: String) -> Result<Reply> {
-    sync(|node| {
+#[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
+pub fn rsk_get_storage_bytes_at(
+    env: &Env,
+    address: String,
+    position: String,
+    block: String,
+) -> Result<Either<Reply, Object<'_>>> {
+    sync_or_pooled(env, move |node| {
         let (address, position) = (parameters::address(&address)?, parameters::number(&position)?);
         rsk::get_storage_bytes_at::answer(node, &address, &position, &BlockId::parse(&block)?)
     })

@@ -7,6 +7,7 @@ use crate::options::{PendingOnPartial, TagDepths};
 use crate::parameters;
 use crate::state;
 use rhizome_chain::{BlockRecord, PendingBlock};
+use rhizome_fork::RemoteChain;
 use rhizome_primitives::{Address, B256, Block, Bytes, U256};
 use rhizome_trie::{AccountState, StateReader};
 use std::sync::Arc;
@@ -124,6 +125,21 @@ impl<'a> BlockId<'a> {
     pub(crate) fn cached_head(&self, node: &Node) -> Option<Arc<HeadCache>> {
         let head = node.chain().head();
         self.is_at(node, head.number()).then(|| node.caches().head.of(&head))
+    }
+
+    /// Returns the height of the block if it is known without a look-up, or if the block is the block that a fork begins at; else `None`.
+    pub(crate) fn fork_height(&self, node: &Node, fork: &RemoteChain) -> Result<Option<u64>, RpcError> {
+        let head = node.chain().head().number();
+        Ok(match self.target {
+            Target::Latest => Some(head),
+            Target::Earliest => Some(0),
+            Target::Pending => None,
+            Target::Behind(tag) => Some(tag.number(node.options().tag_depths, head)?),
+            Target::Number(number) => Some(number),
+            Target::Hash(hash) | Target::NamedHash(hash) | Target::CanonicalHash(hash) => {
+                (hash == fork.hash()).then(|| fork.number())
+            }
+        })
     }
 
     /// The height, when the selector names one.

@@ -3,8 +3,10 @@
 use crate::json::JsonWriter;
 use rhizome_chain::{BuildError, ChainError, ImportError, LogSearchError, MineError};
 use rhizome_evm::{ExecError, Unexecutable};
+use rhizome_fork::ForkError;
 use rhizome_primitives::Bytes;
 use rhizome_trie::StateError;
+use std::error::Error;
 use std::io;
 
 /// Every error code of the interface. The wording belongs to the thrower, the code never depends on it.
@@ -183,6 +185,27 @@ impl RpcError {
         Self::new(ErrorCode::ResourceExhausted, "Execution has got timeout out.")
     }
 
+    /// Returns the error of a remote node that is among the causes of a failure; `None` without one. A value that the thread must not
+    /// wait for is -32011: the request runs again in the pool.
+    fn of_fork(failure: &(dyn Error + 'static)) -> Option<Self> {
+        let mut bridge_method = None;
+        let mut cause = Some(failure);
+        while let Some(error) = cause {
+            if let Some(ExecError::Bridge { method, .. }) = error.downcast_ref() {
+                bridge_method = Some(method);
+            }
+            match (error.downcast_ref::<ForkError>(), bridge_method) {
+                (Some(ForkError::NotCached), _) => return Some(Self::timed_out()),
+                (Some(error), Some(method)) => {
+                    return Some(Self::new(ErrorCode::ServerError, format!("{method} of the Bridge: {error}")));
+                }
+                (Some(error), None) => return Some(Self::new(ErrorCode::ServerError, error.to_string())),
+                (None, _) => cause = error.source(),
+            }
+        }
+        None
+    }
+
     /// -32005 when the queue of the execution threads is full.
     pub fn overloaded() -> Self {
         Self::new(ErrorCode::LimitExceeded, "Server overloaded")
@@ -225,8 +248,17 @@ impl RpcError {
     }
 }
 
+impl From<ForkError> for RpcError {
+    fn from(failure: ForkError) -> Self {
+        Self::of_fork(&failure).unwrap_or_else(|| Self::internal(failure))
+    }
+}
+
 impl From<ChainError> for RpcError {
     fn from(failure: ChainError) -> Self {
+        if let Some(error) = Self::of_fork(&failure) {
+            return error;
+        }
         match &failure {
             ChainError::TrieNotKept { .. }
             | ChainError::StateNotKept { .. }
@@ -242,9 +274,12 @@ impl From<ChainError> for RpcError {
 impl From<ExecError> for RpcError {
     /// The error of an execution that ended without a result.
     fn from(error: ExecError) -> Self {
+        if let Some(error) = Self::of_fork(&error) {
+            return error;
+        }
         match error {
             ExecError::DeadlineExceeded => Self::timed_out(),
-            ExecError::State(failure) => failure.into(),
+            ExecError::State(failure) | ExecError::Bridge { source: failure, .. } => failure.into(),
             ExecError::Override(reason) => Self::invalid_params(reason.to_string()),
             ExecError::Unexecutable { reason: Unexecutable::LocalGas, .. } => {
                 Self::invalid_params("Invalid gas: less than the call costs before it starts")
@@ -262,14 +297,14 @@ impl From<ImportError> for RpcError {
     fn from(failure: ImportError) -> Self {
         match failure {
             ImportError::Chain(failure) => failure.into(),
-            other => Self::internal(other),
+            other => Self::of_fork(&other).unwrap_or_else(|| Self::internal(other)),
         }
     }
 }
 
 impl From<BuildError> for RpcError {
     fn from(failure: BuildError) -> Self {
-        Self::internal(failure)
+        Self::of_fork(&failure).unwrap_or_else(|| Self::internal(failure))
     }
 }
 
@@ -278,13 +313,16 @@ impl From<MineError> for RpcError {
         match failure {
             MineError::Time { .. } => Self::invalid_params(failure.to_string()),
             MineError::Import(failure) => failure.into(),
-            defect => Self::internal(defect),
+            defect => Self::of_fork(&defect).unwrap_or_else(|| Self::internal(defect)),
         }
     }
 }
 
 impl From<StateError> for RpcError {
     fn from(failure: StateError) -> Self {
+        if let Some(error) = Self::of_fork(&failure) {
+            return error;
+        }
         let error = match &failure {
             StateError::Reader(reason) => reason.downcast_ref::<ChainError>(),
             _ => None,

@@ -25,6 +25,7 @@ pub mod evm;
 mod execution;
 pub mod fair_queue;
 pub mod feed;
+pub mod fork;
 mod gas_price;
 pub mod hardhat;
 pub mod json;

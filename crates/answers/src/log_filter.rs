@@ -83,6 +83,14 @@ impl LogQuery {
         Ok(Self { filter: LogFilter { addresses, topics }, range })
     }
 
+    /// Returns the same search in the blocks from a number to another.
+    pub(crate) fn from_block(&self, first: u64, last: u64) -> Self {
+        Self {
+            filter: self.filter.clone(),
+            range: RequestedRange::Range { from: Bound::Number(first), to: Bound::Number(last) },
+        }
+    }
+
     /// Returns the blocks to search at the current head. Bounds above the head are lowered to it.
     ///
     /// Fails with -32602 if the first block is above the last.

@@ -10,6 +10,7 @@ use crate::mining_schedule::MiningSchedule;
 use crate::options::AnswerOptions;
 use parking_lot::Mutex;
 use rhizome_chain::{BlockRecord, Chain, ChainEvent};
+use rhizome_fork::RemoteChain;
 use rhizome_net::{BanStore, PeerNetwork, PeerStanding};
 use rhizome_primitives::{B256, keccak256};
 use rhizome_trie::{StateReader, Trie};
@@ -25,6 +26,7 @@ pub struct Node {
     chain: Arc<Chain>,
     standing: Arc<PeerStanding>,
     network: OnceLock<PeerNetwork>,
+    fork: Option<Arc<RemoteChain>>,
     options: AnswerOptions,
     accounts: Accounts,
     caches: Caches,
@@ -63,6 +65,7 @@ impl Node {
         Ok(Self {
             standing,
             network: OnceLock::new(),
+            fork: None,
             caches: Caches::new(options.cache_bytes, options.replay_bytes),
             chain,
             options,
@@ -94,6 +97,18 @@ impl Node {
     /// Takes the network that was started for this node. A second one is stopped at once.
     pub fn attach_network(&self, network: PeerNetwork) {
         drop(self.network.set(network));
+    }
+
+    /// Makes the node one of a fork. The chain must continue that of the remote node.
+    #[must_use]
+    pub fn with_fork(mut self, fork: Arc<RemoteChain>) -> Self {
+        self.fork = Some(fork);
+        self
+    }
+
+    /// The chain that this one is a fork of, `None` without a fork.
+    pub fn fork(&self) -> Option<&RemoteChain> {
+        self.fork.as_deref()
     }
 
     /// The settings.

@@ -5,7 +5,7 @@ use crate::json::JsonWriter;
 use crate::node::Node;
 use crate::sync_figures;
 
-/// Returns a JSON object: network, chain id, genesis, head, best validated header (`bestHeader`), an unfinished download of a state
+/// Returns a JSON object: network, chain id, genesis, the block of a fork and its remote node (`fork`), head, best validated header (`bestHeader`), an unfinished download of a state
 /// (`stateDownload`), highest stored block (`highestBlock`), lowest stored block above genesis (`oldestBlock`), kept states
 /// (`keptStates` below the head by the settings, null for all; `oldestState` is the oldest block with one), first block whose state
 /// root is compared (`stateComparedFrom`) and size on disk (`diskBytesByKind`: blocks, receipts and indexes; state of the head;
@@ -19,6 +19,21 @@ pub fn answer(node: &Node) -> Answer {
     json.key("chainId").number(i64::from(chain.spec().chain_id));
     if let Some(genesis) = chain.main_hash(0)? {
         json.key("genesis").hash(&genesis);
+    }
+    if let Some(fork) = node.fork() {
+        json.key("fork").begin_object();
+        json.key("host").text(fork.host());
+        json.key("number").number(fork.number().cast_signed());
+        json.key("hash").hash(&fork.hash());
+        match fork.cache_path() {
+            Some(path) => json.key("cache").text(&path),
+            None => json.key("cache").null(),
+        }
+        json.key("requests").number(fork.requests().cast_signed());
+        json.key("notes").begin_array();
+        fork.notes().iter().for_each(|note| json.text(note));
+        json.end_array();
+        json.end_object();
     }
     json.key("number").number(head.number().cast_signed());
     json.key("hash").hash(&head.hash());

@@ -7,15 +7,27 @@ import { version } from '../version.ts'
 
 const weiPerCoin = 10n ** 18n
 
+/** Members of `nodeInfo` that the banner shows. */
+interface Info {
+  readonly network: string
+  readonly chainId: number
+  readonly number: number
+  readonly hash: string
+  readonly fork?: { readonly host: string; readonly number: number; readonly cache: string | null }
+}
+
 /** Returns the banner after the start: addresses, settings and development accounts. */
 export async function banner(config: Config, node: ServingNode): Promise<string> {
   const { native } = node
   const read = (answer: string | Buffer): unknown => JSON.parse(answer.toString())
-  const { network: name, chainId, number, hash } = JSON.parse(native.nodeInfo()) as Record<string, string | number>
+  const { network: name, chainId, number, hash, fork } = JSON.parse(native.nodeInfo()) as Info
   const lines = [
     '',
     `Rhizome ${version}`,
     `  network   ${name}, chain id ${chainId}`,
+    ...(fork === undefined
+      ? []
+      : [`  fork      of ${fork.host} at block ${fork.number}, cache: ${fork.cache ?? 'none'}`]),
     `  block     ${number} (${hash})`,
     `  mining    ${miningText(config)}`,
     ...profileLines(config),
@@ -31,7 +43,7 @@ export async function banner(config: Config, node: ServingNode): Promise<string>
   const keys = await developmentKeys(config)
   if (accounts.length > 0) lines.push(warning(config))
   for (const [index, account] of accounts.entries()) {
-    const balance = BigInt(read(native.ethGetBalance(account, 'latest')) as string)
+    const balance = BigInt(read(await native.ethGetBalance(account, 'latest')) as string)
     const key = keys[index]
     lines.push(`  ${account}  ${coins(balance)} RBTC`)
     if (key !== undefined) lines.push(`    key ${key}`)

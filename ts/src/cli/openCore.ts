@@ -9,7 +9,7 @@ import { nodeConfig } from '../nodeConfig.ts'
 /** Returns the data directory. Throws for an ephemeral node. */
 function dataDirIn(config: Config): string {
   const folder = dataDirOf(config)
-  if (folder === null) throw new Error('ephemeral: the node has no data directory; use --data-dir instead of ephemeral')
+  if (folder === null) throw new Error('ephemeral, fork.url: such a node has no data directory; use --data-dir instead')
   return folder
 }
 

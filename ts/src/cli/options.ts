@@ -37,6 +37,10 @@ const settings = {
   sync: ['--sync', 'p2p.sync'],
   snapServer: ['--snap-server', 'p2p.snapServer'],
   checkpoint: ['--checkpoint', 'p2p.checkpoints'],
+  fork: ['--fork', 'fork.url'],
+  forkBlock: ['--fork-block', 'fork.block'],
+  forkKey: ['--fork-key', 'fork.key'],
+  forkCache: ['--no-fork-cache', 'fork.cache'],
   logLevel: ['--log-level', 'log.level'],
 } as const
 

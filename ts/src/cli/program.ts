@@ -5,6 +5,7 @@ import { bridgeCommand } from './bridge.ts'
 import { compareCommand } from './compare.ts'
 import { configCommand } from './config.ts'
 import { exportCommand } from './export.ts'
+import { forkCacheCommand } from './forkCache.ts'
 import { importCommand } from './import.ts'
 import { infoCommand } from './info.ts'
 import { keysCommand } from './keys.ts'
@@ -38,6 +39,7 @@ export function createProgram(): Command {
     configCommand(),
     keysCommand(),
     bridgeCommand(),
+    forkCacheCommand(),
   ]
   for (const command of commands) {
     program.addCommand(command.copyInheritedSettings(program))

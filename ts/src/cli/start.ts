@@ -39,6 +39,10 @@ export function startCommand(): Command {
     .option('--sync <full|snap>', 'execute every block, or get a state from peers first (default: full)')
     .option('--snap-server', 'serve whole blocks and states to peers that synchronize by snapshots')
     .option('--checkpoint <blocks>', 'blocks that the chain must have (NUMBER:HASH), separated by commas')
+    .option('--fork <url>', 'continue the chain of another Rootstock node, in a temporary folder')
+    .option('--fork-block <block>', 'number or hash of the block that the fork begins at (default: the best block)')
+    .option('--fork-key <header=value>', 'header of the requests to the other node')
+    .option('--no-fork-cache', 'do not cache the results of the other node on the disk')
     .option('--cors <origins>', 'origins of web pages that may call, separated by commas; "*" for all')
     .option('--compat <choice>', 'behave like the API document or the reference node (default: document)')
     .option('--tools', 'answer as test suites of Hardhat and Foundry expect (regtest and devnet)')
@@ -46,12 +50,18 @@ export function startCommand(): Command {
     .option('--trust <key>', 'public key of the only accepted publisher of archives')
     .option('--json', 'print one line of JSON instead of the banner')
     .option('--quiet', 'print nothing; the log still goes to standard error')
-    .action(async ({ blockTime, json, quiet, archive, trust, ...options }: Parsed & StartOptions) => {
+    .action(async ({ blockTime, json, quiet, archive, trust, forkCache, ...options }: Parsed & StartOptions) => {
       // A port for the page implies the page.
       const wanted = options.adminPort === undefined ? options : { ...options, admin: true }
       const mining = blockTime === undefined ? {} : intervalMining(blockTime, options.mining)
       const archives = { locations: archive ?? [], trust: trust ?? '' }
-      await run({ ...wanted, ...mining }, archives, json === true ? 'json' : quiet === true ? 'nothing' : 'banner')
+      // Commander sets it to true without the flag, which would replace the setting of a file.
+      const cache = forkCache === false ? { forkCache } : {}
+      await run(
+        { ...wanted, ...mining, ...cache },
+        archives,
+        json === true ? 'json' : quiet === true ? 'nothing' : 'banner',
+      )
     })
 }
 

@@ -23,6 +23,12 @@ export interface Sources {
   readonly flags?: Readonly<Record<string, { value: string | boolean; flag: string }>>
 }
 
+/** Settings that a fork does not have: its network is that of the other node, its data are temporary, and it has no peers. */
+const notInForks = ['network', 'dataDir', 'development.chainId', 'p2p.port', 'p2p.peers', 'p2p.bootnodes']
+
+/** Default of `rpc.timeoutMs` in a fork. */
+const forkTimeoutMs = 60_000
+
 /** Reads and checks all sources. Throws ConfigError with every problem found. */
 export function loadConfig(sources: Sources): Config {
   const problems: string[] = []
@@ -47,7 +53,18 @@ export function loadConfig(sources: Sources): Config {
     precedences.set(path, 2)
     put(merged, path, typeof value === 'boolean' ? value : leafAt(path).fromText(value))
   }
-  if (typeof merged.chain === 'string' && merged.chain !== '') {
+  const isFork = valueAt(merged, 'fork.url') !== undefined && valueAt(merged, 'fork.url') !== ''
+  if (isFork) {
+    // A cold fork waits for the other node: a call may need many round trips.
+    if (valueAt(merged, 'rpc.timeoutMs') === undefined) put(merged, 'rpc.timeoutMs', forkTimeoutMs)
+    for (const path of notInForks) {
+      const value = valueAt(merged, path)
+      if (value === undefined || value === '' || value === 0 || (Array.isArray(value) && value.length === 0)) continue
+      const [fork, other] = ['fork.url', path].map((one) => origins.get(one) ?? one)
+      problems.push(`${fork}: cannot be combined with ${other}; leave one of them out`)
+    }
+  }
+  if (!isFork && typeof merged.chain === 'string' && merged.chain !== '') {
     const network = networkOfChainFile(merged.chain)
     if (merged.network !== undefined && network !== undefined && merged.network !== network) {
       problems.push(`network: ${merged.network} is given, but ${merged.chain} describes a chain of ${network}`)
@@ -75,8 +92,9 @@ function storeProblems({ store }: Config): string[] {
 }
 
 /** Returns problems of development settings: other networks and chain files define accounts and chain id themselves. */
-function developmentProblems({ network, chain, development }: Config): string[] {
-  if (network === 'regtest' && chain === '') return []
+function developmentProblems({ network, chain, development, fork }: Config): string[] {
+  const isFork = fork.url !== ''
+  if (network === 'regtest' && (chain === '' || isFork)) return []
   const set = Object.entries(development).filter(([, value]) => value !== undefined && value !== '')
   const target = chain === '' ? `network = "${network}"` : 'a chain file'
   return set.map(([name]) => `development.${name}: is for network = "regtest", not for ${target}`)

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { basename, join } from 'node:path'
 import type { HealthLimits } from '../observe/health.ts'
+import { userCacheDir } from './environment.ts'
 import type { Config } from './schema.ts'
 
 // Defaults that depend on the network.
@@ -9,8 +10,18 @@ export function isDevelopment(config: Config): boolean {
   return config.network === 'regtest' || config.network === 'devnet'
 }
 
+export function isFork(config: Config): boolean {
+  return config.fork.url !== ''
+}
+
+/** Returns the folder of the cached results of remote nodes. */
+export function forkCacheDirOf(config: Config): string {
+  return config.fork.cacheDir === '' ? join(userCacheDir(), 'rhizome', 'fork') : config.fork.cacheDir
+}
+
+/** Returns the folder of a data directory; null: a temporary folder. */
 export function dataDirOf(config: Config): string | null {
-  if (config.ephemeral) return null
+  if (config.ephemeral || isFork(config)) return null
   if (config.dataDir !== '') return config.dataDir
   return join('data', config.chain === '' ? config.network : basename(config.chain, '.json'))
 }

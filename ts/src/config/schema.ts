@@ -121,6 +121,37 @@ export const schema = section('', {
     },
   ),
 
+  fork: section(
+    'A development chain that continues the chain of another Rootstock node from one of its blocks. It is kept in a temporary folder.',
+    {
+      url: Type.String({
+        description: 'URL of the other node (http or https). Empty: no fork.',
+        default: '',
+        pattern: '^(|https?://[^\\s]+)$',
+        expects: 'an http or https URL',
+        isSecret: true,
+      }),
+      block: Type.String({
+        description: 'Number or hash of the block that the fork begins at. Empty: the best block at the start.',
+        default: '',
+        pattern: '^(|[0-9]{1,15}|0x[0-9a-fA-F]{64})$',
+        expects: 'a block number, or a block hash with 0x',
+      }),
+      key: Type.String({
+        description: 'Header of the requests, HEADER=VALUE. Better set in the environment than in a file.',
+        default: '',
+        pattern: '^(|[^=\\s]+=.+)$',
+        expects: 'HEADER=VALUE',
+        isSecret: true,
+      }),
+      cache: yesNo(
+        'Whether results of the other node are cached on the disk, for this and later forks at the same block.',
+        true,
+      ),
+      cacheDir: text('Folder of the cache. Empty: rhizome/fork in the cache folder of the user.'),
+    },
+  ),
+
   choices: section('An empty choice follows compat.', {
     errorStatus: choice('HTTP status of a JSON-RPC error: always 200, or 400 for -32600, -32602 and -32700.', [
       '200',

@@ -39,6 +39,9 @@ export declare function anvilSetBlockTimestampInterval(seconds: number): string 
 /** Answers `anvil_setLoggingEnabled`. */
 export declare function anvilSetLoggingEnabled(isOn: boolean): string | Buffer
 
+/** Returns the result of the remote node of a fork. `params`: a JSON array. */
+export declare function askRemote(method: string, params: string, deadlineMs: number, token: number): Promise<string | Buffer>
+
 /** Bans a node by id or URL, or addresses, for some seconds or without end. */
 export declare function banPeer(target: string, seconds?: number | undefined | null): string
 
@@ -53,6 +56,9 @@ export declare function bodyText(body: object, start: number, end: number): stri
 
 /** Ends the execution of a cancellation token. Does nothing if it has ended. */
 export declare function cancelExecution(token: number): void
+
+/** Deletes the cache files of forks in a folder. Needs no node. */
+export declare function clearForkCache(folder: string): void
 
 /** Frees the memory of a body. */
 export declare function closeBody(body: object): void
@@ -107,7 +113,7 @@ export declare function ethAccounts(): string | Buffer
 export declare function ethBlockNumber(): string | Buffer
 
 /** Answers `eth_bridgeState`. */
-export declare function ethBridgeState(): string | Buffer
+export declare function ethBridgeState(): string | Buffer | Promise<string | Buffer>
 
 /**
  * Answers `eth_call`. Overrides are JSON objects; an empty text means none. Answers inline if `may_run_inline` and
@@ -146,7 +152,7 @@ export declare function ethFillTransaction(transaction: string | object, deadlin
 export declare function ethGasPrice(): string | Buffer
 
 /** Answers `eth_getBalance`. */
-export declare function ethGetBalance(address: string, block: string): string | Buffer
+export declare function ethGetBalance(address: string, block: string): string | Buffer | Promise<string | Buffer>
 
 /** Answers `eth_getBlockByHash`. */
 export declare function ethGetBlockByHash(hash: string, isFull: boolean): string | Buffer
@@ -167,7 +173,7 @@ export declare function ethGetBlockTransactionCountByNumber(block: string): stri
 export declare function ethGetBlocksByNumber(number: string): string | Buffer
 
 /** Answers `eth_getCode`. */
-export declare function ethGetCode(address: string, block: string): string | Buffer
+export declare function ethGetCode(address: string, block: string): string | Buffer | Promise<string | Buffer>
 
 /** Answers `eth_getHeaderByHash`. */
 export declare function ethGetHeaderByHash(hash: string): string | Buffer
@@ -194,7 +200,7 @@ export declare function ethGetRawTransactionByBlockNumberAndIndex(block: string,
 export declare function ethGetRawTransactionByHash(hash: string): string | Buffer
 
 /** Answers `eth_getStorageAt`. */
-export declare function ethGetStorageAt(address: string, position: string, block: string): string | Buffer
+export declare function ethGetStorageAt(address: string, position: string, block: string): string | Buffer | Promise<string | Buffer>
 
 /** Answers `eth_getStorageValues`. */
 export declare function ethGetStorageValues(slots: string | object, block: string, deadlineMs: number, token: number): Promise<string | Buffer>
@@ -212,7 +218,7 @@ export declare function ethGetTransactionByHash(hash: string): string | Buffer
 export declare function ethGetTransactionBySenderAndNonce(sender: string, nonce: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `eth_getTransactionCount`. */
-export declare function ethGetTransactionCount(address: string, block: string): string | Buffer
+export declare function ethGetTransactionCount(address: string, block: string): string | Buffer | Promise<string | Buffer>
 
 /** Answers `eth_getTransactionReceipt`. */
 export declare function ethGetTransactionReceipt(hash: string): string | Buffer
@@ -388,6 +394,9 @@ export declare function leftOut(): string
 /** Reads the manifest of an archive without a node. Resolves with network, publisher and files. */
 export declare function listArchive(location: string, trust: string): Promise<string>
 
+/** Returns the cache files of forks in a folder. Needs no node. */
+export declare function listForkCache(folder: string): string
+
 /**
  * Returns the matching logs of blocks (a JSON array of hashes), at most `max_bytes`; logs of removed blocks in reverse order and
  * marked.
@@ -510,6 +519,12 @@ export declare function printsChain(): boolean
  */
 export declare function pruneStates(onProgress: (error: Error | null, progress: string) => void): Promise<string>
 
+/**
+ * Returns the number of a block that only the remote node of a fork has, with `is_state` of one whose state only that node has; else
+ * `null`.
+ */
+export declare function remoteBlockNumber(block: string, isState: boolean): string
+
 /** Removes all blocks above a height of the main chain. Resolves with `{"from","to","hash"}`: the heads before and after. */
 export declare function rewindChain(to: number): Promise<string>
 
@@ -526,7 +541,7 @@ export declare function rskGetRawBlockHeaderByNumber(block: string): string | Bu
 export declare function rskGetRawTransactionReceiptByHash(hash: string): string | Buffer
 
 /** Answers `rsk_getStorageBytesAt`. */
-export declare function rskGetStorageBytesAt(address: string, position: string, block: string): string | Buffer
+export declare function rskGetStorageBytesAt(address: string, position: string, block: string): string | Buffer | Promise<string | Buffer>
 
 /** Answers `rsk_getTransactionReceiptNodesByHash`. */
 export declare function rskGetTransactionReceiptNodesByHash(block: string, transaction: string): string | Buffer

@@ -2,6 +2,7 @@
 
 use crate::block_id::BlockId;
 use crate::error::{Answer, RpcError};
+use crate::fork;
 use crate::json::JsonWriter;
 use crate::node::Node;
 use crate::tracing::Limit;
@@ -27,6 +28,7 @@ pub struct StorageRange {
 /// Returns storage slots in the order of their Keccak hashes, as `{storage: {hash: {key, value}}, nextKey}`. Values longer than
 /// a word, which the Bridge has, are complete.
 pub fn answer(node: &Node, at: &BlockId<'_>, range: &StorageRange, deadline: &Deadline) -> Answer {
+    fork::refuse(node, "debug_storageRangeAt", "the storage slots of the other chain cannot be listed")?;
     let block = at.locate(node)?;
     let Some(subject) = BlockSubject::at(node, &block)? else {
         return Err(RpcError::invalid_params("the genesis block has no transactions"));

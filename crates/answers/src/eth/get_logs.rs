@@ -1,6 +1,7 @@
 //! `eth_getLogs`.
 
 use crate::error::{Answer, Details, ErrorCode, RpcError};
+use crate::fork::{self, RemoteBlocks};
 use crate::json::JsonWriter;
 use crate::log_filter::{LogQuery, SearchRange};
 use crate::node::Node;
@@ -18,6 +19,9 @@ pub fn answer(node: &Node, query: &LogQuery, max_bytes: usize, deadline: &Deadli
         SearchRange::Empty => {}
         SearchRange::Block(hash) => {
             let logs = node.chain().logs_in_block(&hash)?;
+            if let (None, Some(fork)) = (&logs, node.fork()) {
+                return fork::logs(fork, &query.filter, RemoteBlocks::Block(hash));
+            }
             for found in logs.iter().flat_map(|logs| logs.matching(&query.filter)) {
                 let number = found.position.block_number;
                 let range = BlockRange { first: number, last: number };
@@ -25,6 +29,17 @@ pub fn answer(node: &Node, query: &LogQuery, max_bytes: usize, deadline: &Deadli
             }
         }
         SearchRange::Range(first, last) => {
+            if let Some(fork) = node.fork().filter(|fork| first <= fork.number()) {
+                let older = fork::logs(fork, &query.filter, RemoteBlocks::Range(first, last.min(fork.number())))?;
+                let left = max_bytes
+                    .checked_sub(older.len())
+                    .ok_or_else(|| too_large(LogList::full(max_bytes), max_bytes, BlockRange { first, last }, None))?;
+                if last <= fork.number() {
+                    return Ok(older);
+                }
+                let own = query.from_block(fork.number() + 1, last);
+                return fork::join(&older, answer(node, &own, left, deadline, cancellation)?);
+            }
             let limits = node.options().log_limits;
             let mut search = RangeSearch { range: BlockRange { first, last }, limits, count: 0, max_bytes, list };
             let deadline = if search.is_wide() { deadline } else { cancellation };

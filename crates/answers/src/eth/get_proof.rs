@@ -2,6 +2,7 @@
 
 use crate::block_id::{BlockId, BlockRef};
 use crate::error::{Answer, ErrorCode, RpcError};
+use crate::fork;
 use crate::json::JsonWriter;
 use crate::node::Node;
 use crate::options::ProofFormat;
@@ -20,6 +21,7 @@ const MOST_KEYS: usize = 1024;
 /// whose header does not commit to the state in the format of the nodes (RSKIP-126), or whose trie is not kept
 /// (`storage.proofs`).
 pub fn answer(node: &Node, address: &Address, positions: &[U256], at: &BlockId<'_>, deadline: &Deadline) -> Answer {
+    fork::refuse(node, "eth_getProof", "its state root is that of the local changes alone")?;
     if positions.len() > MOST_KEYS {
         let message =
             format!("Invalid storage keys: {} of them, at most {MOST_KEYS} are proven at once", positions.len());

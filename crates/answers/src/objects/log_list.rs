@@ -26,8 +26,12 @@ impl LogList {
         if self.json.len() < self.max_bytes {
             return Ok(());
         }
-        let message = format!("Filter returned more than {} bytes.", self.max_bytes);
-        Err(RpcError::new(ErrorCode::LogLimitExceeded, message))
+        Err(Self::full(self.max_bytes))
+    }
+
+    /// Returns -32012 for a list that exceeds its limit.
+    pub(crate) fn full(max_bytes: usize) -> RpcError {
+        RpcError::new(ErrorCode::LogLimitExceeded, format!("Filter returned more than {max_bytes} bytes."))
     }
 
     /// Returns the JSON text.
