@@ -288,6 +288,10 @@ test('behavior: without the storage of the Bridge, its answers come from the oth
   for (const data of ['0x802ad4b6', '0x6923fa85']) {
     expect(await node.result('eth_call', call(data))).toBe(await plain.result('eth_call', call(data)))
   }
+  for (const slot of ['0x0', '0x1'])
+    expect(await node.result('eth_getStorageAt', [bridge, slot, 'latest'])).toBe(
+      await plain.result('eth_getStorageAt', [bridge, slot, 'latest']),
+    )
   // REMASC needs the federation.
   for (let number = 0; number < 3; number++) await node.result('evm_mine')
   // updateCollections()

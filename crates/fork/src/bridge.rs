@@ -51,6 +51,13 @@ impl RemoteBridge {
         block_parameter(self.by_hash, self.number, &self.hash)
     }
 
+    /// Returns a storage slot as the interface shows it, as JSON: longer slots than a word are zero.
+    pub(crate) fn shown_slot(&self, slot: &U256) -> Result<String, ForkError> {
+        let call = RemoteCall::slot("eth_getStorageAt", &BRIDGE, &B256::from(*slot), &self.own_block());
+        let mut results = self.remote.results(std::slice::from_ref(&call))?;
+        results.pop().ok_or_else(|| call.malformed("no result"))
+    }
+
     fn load_keys(&self, height: u64, bitcoin: bool) -> Result<Vec<Bytes>, ForkError> {
         // The Bridge names the federation that is active at the block of a call.
         let block = if height < self.number { json!(format!("{height:#x}")) } else { self.own_block() };

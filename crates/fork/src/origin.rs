@@ -188,6 +188,11 @@ impl RemoteChain {
         Ok(results.into_iter().next().unwrap_or_else(|| "null".into()))
     }
 
+    /// Returns the result of `eth_getStorageAt` of the Bridge as JSON, if the remote node does not serve its storage in the stored form.
+    pub fn shown_bridge_slot(&self, slot: &U256) -> Result<Option<String>, ForkError> {
+        self.bridge.as_ref().map(|bridge| bridge.shown_slot(slot)).transpose()
+    }
+
     /// Reads blocks of the remote chain, ascending, each the parent of the next.
     fn read_blocks(&self, from: u64, to: u64) -> Result<Vec<Arc<AncestorBlock>>, ForkError> {
         let calls: Vec<RemoteCall> =
