@@ -279,7 +279,8 @@ impl From<ExecError> for RpcError {
         }
         match error {
             ExecError::DeadlineExceeded => Self::timed_out(),
-            ExecError::State(failure) | ExecError::Bridge { source: failure, .. } => failure.into(),
+            ExecError::State(failure) => failure.into(),
+            ExecError::Bridge { source, .. } => (*source).into(),
             ExecError::Override(reason) => Self::invalid_params(reason.to_string()),
             ExecError::Unexecutable { reason: Unexecutable::LocalGas, .. } => {
                 Self::invalid_params("Invalid gas: less than the call costs before it starts")

@@ -84,7 +84,7 @@ impl LogQuery {
     }
 
     /// Returns the same search in the blocks from a number to another.
-    pub(crate) fn from_block(&self, first: u64, last: u64) -> Self {
+    pub(crate) fn within(&self, first: u64, last: u64) -> Self {
         Self {
             filter: self.filter.clone(),
             range: RequestedRange::Range { from: Bound::Number(first), to: Bound::Number(last) },

@@ -55,9 +55,9 @@ pub enum ExecError {
     #[error("{method} of the Bridge: {source}")]
     Bridge {
         /// Method that reads it.
-        method: String,
+        method: Box<str>,
         /// The failure.
-        source: StateError,
+        source: Box<StateError>,
     },
     /// The ancestors of the block could not be read.
     #[error(transparent)]

@@ -1,5 +1,7 @@
 //! Tests against scripted remote nodes.
 
+#![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
+
 mod opening;
 mod scripted_node;
 mod state;

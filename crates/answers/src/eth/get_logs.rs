@@ -37,7 +37,7 @@ pub fn answer(node: &Node, query: &LogQuery, max_bytes: usize, deadline: &Deadli
                 if last <= fork.number() {
                     return Ok(older);
                 }
-                let own = query.from_block(fork.number() + 1, last);
+                let own = query.within(fork.number() + 1, last);
                 return fork::join(&older, answer(node, &own, left, deadline, cancellation)?);
             }
             let limits = node.options().log_limits;

@@ -73,7 +73,7 @@ fn named(failure: PrecompileFailure, input: &[u8], ctx: &PrecompileContext<'_>) 
         (PrecompileFailure::Fatal(ExecError::State(source)), Some(method))
             if ctx.ancestry.bridge_answers().is_some() =>
         {
-            PrecompileFailure::Fatal(ExecError::Bridge { method: method.name, source })
+            PrecompileFailure::Fatal(ExecError::Bridge { method: method.name.into(), source: source.into() })
         }
         (failure, _) => failure,
     }
