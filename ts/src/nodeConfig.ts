@@ -1,5 +1,6 @@
 import { decidedChoices, remascVisibility } from './config/choices.ts'
 import {
+  databaseMemoryOf,
   dataDirOf,
   forkCacheDirOf,
   hasWallet,
@@ -35,8 +36,7 @@ export async function nodeConfig(config: Config): Promise<string> {
     beginsWithBlock: config.tools,
     remasc: remascVisibility(config),
     zeroSignatureIfRemasc: config.rpc.zeroSignatureIfRemasc,
-    cacheBytes: config.storage.cacheMegabytes * 2 ** 20,
-    writeBufferBytes: config.storage.writeBufferMegabytes * 2 ** 20,
+    ...databaseMemoryOf(config),
     isPowerSafe: config.storage.powerSafe,
     provenBlocks: provenBlocksOf(config),
     history: historyOf(config),

@@ -6,7 +6,7 @@ import { configProblems } from '../../tests/configProblems.ts'
 import { nodeConfig } from '../nodeConfig.ts'
 import { decidedChoices, remascVisibility } from './choices.ts'
 import { loadConfig } from './load.ts'
-import { dataDirOf, hasWallet, miningOf } from './network.ts'
+import { databaseMemoryOf, dataDirOf, hasWallet, miningOf } from './network.ts'
 import { defaultFile } from './print.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rhizome-config-'))
@@ -62,6 +62,18 @@ test('behavior: public networks neither mine nor sign by default', () => {
   const config = loadConfig({ flags: { network: { value: 'mainnet', flag: '--network' } } })
   expect(miningOf(config)).toEqual({ mode: 'off' })
   expect(hasWallet(config)).toBe(false)
+})
+
+test('behavior: the database takes less memory on small machines', () => {
+  const config = loadConfig({})
+  const megabytes = (memory: number, settings = config) => {
+    const { cacheBytes, writeBufferBytes } = databaseMemoryOf(settings, memory * 2 ** 20)
+    return [cacheBytes / 2 ** 20, writeBufferBytes / 2 ** 20]
+  }
+  expect(megabytes(24_000)).toEqual([256, 64])
+  expect(megabytes(512)).toEqual([64, 32])
+  expect(megabytes(16)).toEqual([8, 8])
+  expect(megabytes(512, loadConfig({ file: file('[storage]\ncacheMegabytes = 300\n') }))).toEqual([300, 32])
 })
 
 test('behavior: settings of the miner are checked like all others', async () => {

@@ -1,4 +1,4 @@
-import { availableParallelism } from 'node:os'
+import { availableParallelism, totalmem } from 'node:os'
 import { basename, join } from 'node:path'
 import type { HealthLimits } from '../observe/health.ts'
 import { userCacheDir } from './environment.ts'
@@ -132,4 +132,20 @@ export function miningOf(config: Config): Mining {
     return { mode: 'interval', milliseconds: Math.round(Number(mining.slice('interval='.length)) * 1000) }
   }
   return { mode: mining === 'auto' ? 'auto' : 'off' }
+}
+
+/**
+ * Returns the memory of the database in bytes. `memoryBytes`: memory that this process may use. An import takes the cache twice, the
+ * write buffer, and some 250 MB.
+ */
+export function databaseMemoryOf(config: Config, memoryBytes = availableMemory()) {
+  const share = (part: number, mostMegabytes: number) =>
+    Math.min(mostMegabytes, Math.max(8, Math.floor(memoryBytes / part / 2 ** 20)))
+  const { cacheMegabytes = share(8, 256), writeBufferMegabytes = share(16, 64) } = config.storage
+  return { cacheBytes: cacheMegabytes * 2 ** 20, writeBufferBytes: writeBufferMegabytes * 2 ** 20 }
+}
+
+/** Returns the memory of the machine, or that of the container if it has less. */
+function availableMemory(): number {
+  return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
 }

@@ -509,8 +509,19 @@ export const schema = section('', {
   ),
 
   storage: section('The database.', {
-    cacheMegabytes: whole('Memory for cached data.', 256, 8),
-    writeBufferMegabytes: whole('Memory for rows that are not in files yet. More makes long imports faster.', 64, 1),
+    cacheMegabytes: Type.Optional(
+      Type.Integer({
+        description: 'Memory for cached data. Default: an eighth of the memory of machine or container, at most 256.',
+        minimum: 8,
+      }),
+    ),
+    writeBufferMegabytes: Type.Optional(
+      Type.Integer({
+        description:
+          'Memory for rows that are not in files yet. More makes long imports faster. Default: a sixteenth of the memory of machine or container, at most 64.',
+        minimum: 1,
+      }),
+    ),
     proofs: pattern(
       'Blocks below the head whose states can be proven and simulated: a number, or all, which takes several times the disk. Fixed when the data directory is created. Empty: all on development networks, else 128, or 10000 with storage.history = "archive".',
       '^(all|[0-9]{1,9})?$',
