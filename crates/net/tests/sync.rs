@@ -136,7 +136,8 @@ fn a_body_of_another_block_is_punished_and_the_sync_goes_on() {
     let node = SyncingNode::start(open("", None));
     let liar = node.peer(2, &served, Behaviour { wrong_bodies_from: Some(50), ..Behaviour::default() });
     wait_for("the end of the liar", PATIENCE, || liar.is_closed());
-    assert_eq!(node.network.closed().get("punished"), Some(&1));
+    // Counted after the connection is closed.
+    wait_for("the punishment", PATIENCE, || node.network.closed().get("punished") == Some(&1));
     let _honest = node.peer(3, &served, Behaviour::default());
     node.reaches(served.best());
 }

@@ -38,7 +38,8 @@ fn is_punished(node: &SyncingNode, lie: &Arc<ServedChain>, behaviour: Behaviour,
     let claim = Some((lie.best(), HUGE));
     let liar = node.peer(2, lie, Behaviour { claim, ..behaviour });
     wait_for("the end of the liar", PATIENCE, || liar.is_closed());
-    assert_eq!(node.network.closed().get("punished"), Some(&1), "{:?}", node.network.closed());
+    // Counted after the connection is closed.
+    wait_for("the punishment", PATIENCE, || node.network.closed().get("punished") == Some(&1));
     let _honest = node.peer(3, honest, Behaviour::default());
     node.reaches(honest.best());
     assert!(node.status().failure.is_none());
