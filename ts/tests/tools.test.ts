@@ -197,7 +197,7 @@ describe('rewind and verify', { timeout: 120_000 }, () => {
       expect([command, code, errors]).toEqual([
         command,
         1,
-        expect.stringMatching(/^rhizome: ephemeral: the node has no data directory/),
+        expect.stringMatching(/^rhizome: ephemeral, fork\.url: such a node has no data directory/),
       ])
     }
   })
