@@ -279,6 +279,9 @@ describe('answers have the form that is described', { timeout: 120_000 }, () => 
     await good('anvil_removeBlockTimestampInterval')
     await good('anvil_removePoolTransactions', [nobody])
     for (const name of ['anvil_nodeInfo', 'hardhat_metadata', 'anvil_dropAllTransactions']) await good(name)
+    // A state without accounts.
+    await good('anvil_loadState', [`0x${Buffer.from('{"accounts":{}}').toString('hex')}`])
+    await good('anvil_reorg', [1])
     await good('evm_setTime', ['0xf0000000'])
     await good('evm_increaseTime', [10])
     await good('evm_setNextBlockTimestamp', ['0xffffffff'])

@@ -4,10 +4,11 @@ use crate::evm::natural;
 use crate::executors::{pooled, sync};
 use crate::process::running;
 use crate::reply::Reply;
+use crate::text::Text;
 use napi::bindgen_prelude::Object;
 use napi::{Env, Result};
 use napi_derive::napi;
-use rhizome_answers::{hardhat, parameters};
+use rhizome_answers::{RpcError, hardhat, parameters};
 
 /// Answers `hardhat_impersonateAccount`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
@@ -153,4 +154,44 @@ pub fn anvil_set_block_timestamp_interval(seconds: i64) -> Result<Reply> {
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn anvil_remove_block_timestamp_interval() -> Result<Reply> {
     sync(hardhat::remove_block_timestamp_interval::answer)
+}
+
+/// Answers `anvil_dumpState`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn anvil_dump_state(env: &Env, max_bytes: i64, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, token, move |node, _limit| {
+        let max_bytes = usize::try_from(max_bytes).map_err(RpcError::internal)?;
+        hardhat::dump_state::answer(node, max_bytes)
+    })
+}
+
+/// Answers `anvil_loadState`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn anvil_load_state(
+    env: &Env,
+    #[napi(ts_arg_type = "string | object")] state: Text,
+    deadline_ms: i64,
+    token: i64,
+) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, token, move |node, _limit| hardhat::load_state::answer(node, &parameters::bytes(&state)?))
+}
+
+/// Answers `anvil_rollback`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn anvil_rollback(env: &Env, depth: i64, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, token, move |node, _limit| hardhat::rollback::answer(node, natural("depth", depth)?))
+}
+
+/// Answers `anvil_reorg`. An empty text means no transactions.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn anvil_reorg(
+    env: &Env,
+    depth: i64,
+    #[napi(ts_arg_type = "string | object")] transactions: Text,
+    deadline_ms: i64,
+    token: i64,
+) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, token, move |node, limit| {
+        hardhat::reorg::answer(node, natural("depth", depth)?, &transactions, &limit.deadline)
+    })
 }

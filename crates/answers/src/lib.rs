@@ -50,6 +50,7 @@ mod replay;
 mod response_limit;
 mod revert;
 pub mod rsk;
+mod saved_state;
 pub mod sco;
 mod sent;
 pub mod simulation;

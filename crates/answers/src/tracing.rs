@@ -6,6 +6,7 @@
 
 pub mod call_tracer;
 pub mod call_tree;
+mod console;
 pub(crate) mod four_byte;
 mod limit;
 pub mod options;

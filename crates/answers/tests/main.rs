@@ -17,5 +17,7 @@ mod mining;
 mod mining_and_events;
 mod node;
 mod random_traces;
+mod reorganizations;
 mod replays;
+mod saved_states;
 mod traces;

@@ -38,7 +38,8 @@ pub(crate) fn check(file: &Value, forks: &Value, case: &Value) -> Verdict {
     for (name, has_only_top, has_logs) in
         [("callTracer", false, false), ("callTracerWithLog", false, true), ("callTracerOnlyTop", true, false)]
     {
-        let form = CallTracerForm { shape: TraceShape::Reference, has_only_top, has_logs, first_log: 0 };
+        let form =
+            CallTracerForm { shape: TraceShape::Reference, has_only_top, has_logs, first_log: 0, has_console: false };
         compare(name, expect, |json| call_tracer::write(json, &traced, &tree, form, &limit))?;
     }
     let location = TraceLocation {

@@ -85,6 +85,8 @@ pub enum BlockTime {
     At(u64),
     /// This number of seconds after the head; 0 is [`BlockTime::Clock`].
     After(u64),
+    /// [`BlockTime::Clock`], but at least this time.
+    NotBefore(u64),
 }
 
 /// A block that was just mined.
@@ -127,6 +129,7 @@ impl Miner {
             }
             BlockTime::At(timestamp) => (timestamp, true),
             BlockTime::After(seconds) if seconds > 0 => (before.saturating_add(seconds), true),
+            BlockTime::NotBefore(least) => (settings.timestamp_after(&head, now).max(least), false),
             BlockTime::Clock | BlockTime::After(_) => (settings.timestamp_after(&head, now), false),
         };
         let (built, _pool_version) = self.builder.build(&head, timestamp, true)?;

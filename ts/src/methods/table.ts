@@ -6,9 +6,13 @@ import { admin_peers } from './admin_peers.ts'
 import { admin_removePeer } from './admin_removePeer.ts'
 import { anvil_autoImpersonateAccount } from './anvil_autoImpersonateAccount.ts'
 import { anvil_dropAllTransactions } from './anvil_dropAllTransactions.ts'
+import { anvil_dumpState } from './anvil_dumpState.ts'
+import { anvil_loadState } from './anvil_loadState.ts'
 import { anvil_nodeInfo } from './anvil_nodeInfo.ts'
 import { anvil_removeBlockTimestampInterval } from './anvil_removeBlockTimestampInterval.ts'
 import { anvil_removePoolTransactions } from './anvil_removePoolTransactions.ts'
+import { anvil_reorg } from './anvil_reorg.ts'
+import { anvil_rollback } from './anvil_rollback.ts'
 import { anvil_setBlockTimestampInterval } from './anvil_setBlockTimestampInterval.ts'
 import { anvil_setLoggingEnabled } from './anvil_setLoggingEnabled.ts'
 import type { Context } from './context.ts'
@@ -863,6 +867,37 @@ export const table: readonly MethodSpec<Context>[] = [
     cost: 1,
     isWrite: true,
     doc: 'Leaves the times of later blocks to the clock again; whether there was an interval.',
+  }),
+  spec(anvil_dumpState, {
+    name: 'anvil_dumpState',
+    alias: 'hardhat_dumpState',
+    module: 'hardhat',
+    cost: 100,
+    isWrite: true,
+    doc: 'Accounts of the head in the format of anvil, compressed by gzip, without those of the Bridge and REMASC.',
+  }),
+  spec(anvil_loadState, {
+    name: 'anvil_loadState',
+    alias: 'hardhat_loadState',
+    module: 'hardhat',
+    cost: 100,
+    isWrite: true,
+    contracts: rewritten,
+    doc: 'Writes the accounts of a dumped state of this node or of anvil over those of the head. Blocks are not read.',
+  }),
+  spec(anvil_rollback, {
+    name: 'anvil_rollback',
+    module: 'hardhat',
+    cost: 10,
+    isWrite: true,
+    doc: 'Deletes the highest blocks, one if no depth is given, their snapshots, and the pool.',
+  }),
+  spec(anvil_reorg, {
+    name: 'anvil_reorg',
+    module: 'hardhat',
+    cost: 100,
+    isWrite: true,
+    doc: 'Replaces the highest blocks by as many new ones, with transactions by the position of their block. An error ends it: the new blocks before it stay.',
   }),
   spec(personal_listAccounts, {
     name: 'personal_listAccounts',

@@ -24,6 +24,12 @@ export declare function anvilAutoImpersonateAccount(isOn: boolean): string | Buf
 /** Answers `anvil_dropAllTransactions`. */
 export declare function anvilDropAllTransactions(): string | Buffer
 
+/** Answers `anvil_dumpState`. */
+export declare function anvilDumpState(maxBytes: number, deadlineMs: number, token: number): Promise<string | Buffer>
+
+/** Answers `anvil_loadState`. */
+export declare function anvilLoadState(state: string | object, deadlineMs: number, token: number): Promise<string | Buffer>
+
 /** Answers `anvil_nodeInfo`. */
 export declare function anvilNodeInfo(): string | Buffer
 
@@ -32,6 +38,12 @@ export declare function anvilRemoveBlockTimestampInterval(): string | Buffer
 
 /** Answers `anvil_removePoolTransactions`. */
 export declare function anvilRemovePoolTransactions(sender: string): string | Buffer
+
+/** Answers `anvil_reorg`. An empty text means no transactions. */
+export declare function anvilReorg(depth: number, transactions: string | object, deadlineMs: number, token: number): Promise<string | Buffer>
+
+/** Answers `anvil_rollback`. */
+export declare function anvilRollback(depth: number, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `anvil_setBlockTimestampInterval`. */
 export declare function anvilSetBlockTimestampInterval(seconds: number): string | Buffer

@@ -4,11 +4,17 @@ use super::record::Recording;
 use crate::error::RpcError;
 use crate::json::JsonWriter;
 use crate::node::Node;
+use crate::options::TraceShape;
 use crate::tracing::Limit;
 use crate::tracing::options::TraceOptions;
 use crate::tracing::subject::BlockSubject;
 use rhizome_evm::tracing::Inspected;
 use rhizome_evm::{BlockReplay, Deadline, ExecError};
+
+/// Whether traces show the lines printed by `console.sol`: on development networks, and not in the shape of the reference.
+pub(super) fn shows_console(node: &Node) -> bool {
+    node.chain().spec().is_development() && node.options().trace_shape == TraceShape::Standard
+}
 
 /// A block in execution.
 pub(super) struct BlockTracing<'s> {
@@ -53,7 +59,8 @@ impl<'s> BlockTracing<'s> {
         let limit = Limit::new(node.options().trace_limits.bytes);
         let shape = node.options().trace_shape;
         let first_log = replay.log_count();
-        let recording = Recording { options, shape, limit, deadline, first_log, location: None };
+        let recording =
+            Recording { options, shape, limit, has_console: shows_console(node), deadline, first_log, location: None };
         Self { subject, replay, recording, next }
     }
 

@@ -21,6 +21,8 @@ pub(super) struct Recording<'a> {
     pub(super) options: &'a TraceOptions,
     pub(super) shape: TraceShape,
     pub(super) limit: Limit,
+    /// Whether call trees show the lines printed by `console.sol`.
+    pub(super) has_console: bool,
     pub(super) deadline: &'a Deadline,
     /// Logs of the block before those of the transaction.
     pub(super) first_log: usize,
@@ -105,7 +107,8 @@ impl Recording<'_> {
     ) -> Result<(), RpcError> {
         let (traced, shape, limit) = (&inspected.outcome, self.shape, &self.limit);
         let (has_only_top, has_logs) = (options.has_only_top, options.has_logs);
-        let form = CallTracerForm { shape, has_only_top, has_logs, first_log: self.first_log };
+        let form =
+            CallTracerForm { shape, has_only_top, has_logs, first_log: self.first_log, has_console: self.has_console };
         match (recorder, options.tracer) {
             (Recorder::Instructions(logs), _) => logs.write(json, traced)?,
             (Recorder::Calls(tree), Tracer::FourByte) => four_byte::write(json, traced, &tree),

@@ -1,6 +1,7 @@
 //! Writes a tree of calls as the `callTracer` does, in the shape of geth or in that of the reference.
 
 use super::call_tree::{CallNode, CallTree, Deed, LogRecord, NodeEnd};
+use super::console;
 use super::limit::Limit;
 use super::traced::Traced;
 use crate::error::RpcError;
@@ -24,6 +25,8 @@ pub struct CallTracerForm {
     pub has_logs: bool,
     /// Logs of the block before those of the transaction.
     pub first_log: usize,
+    /// With the lines printed by `console.sol`.
+    pub has_console: bool,
 }
 
 /// Writes the call object of a transaction.
@@ -126,6 +129,9 @@ impl CallTraceWriter<'_> {
             self.standard_result(&traced.output, error, traced.end == End::Revert);
         }
         self.calls(traced, root)?;
+        if self.form.has_console {
+            console::write(self.json, self.tree);
+        }
         if self.form.has_logs {
             self.top_logs(traced, root, is_failed);
         }

@@ -89,7 +89,7 @@ impl UserOperation {
         form: CallTracerForm,
         limit: &Limit,
     ) -> Result<(), RpcError> {
-        let form = CallTracerForm { shape: TraceShape::Standard, has_only_top: false, ..form };
+        let form = CallTracerForm { shape: TraceShape::Standard, has_only_top: false, has_console: false, ..form };
         let nothing = Conduct::default();
         call_tracer::write_with(json, traced, &self.tree, form, limit, &|json, index| {
             let conduct = self.conducts.get(index).unwrap_or(&nothing);

@@ -176,6 +176,35 @@ impl Chain {
         self.importer.run(move |writer| snapshots.reset(writer))?
     }
 
+    /// Deletes the highest `depth` blocks, the snapshots of them, and the transactions of the pool. Returns false, and nothing
+    /// happens, if there are fewer blocks above the genesis block.
+    pub fn roll_back(&self, depth: u64) -> Result<bool, ChainError> {
+        let snapshots = Arc::clone(&self.snapshots);
+        let found = self.importer.run(move |writer| snapshots.roll_back(writer, depth))?;
+        Ok(found?.is_some())
+    }
+
+    /// [`Chain::roll_back`], and mines as many other blocks. `submit` adds the transactions of a new block, by its position, to
+    /// the pool. An error ends the command: the blocks before it stay. Nothing else moves the head in between.
+    pub fn reorganize<E: From<MineError> + From<ChainError> + Send + 'static>(
+        self: &Arc<Self>,
+        depth: u64,
+        now: u64,
+        mut submit: impl FnMut(&Self, u64) -> Result<(), E> + Send + 'static,
+    ) -> Result<bool, E> {
+        let chain = Arc::clone(self);
+        self.importer.run(move |writer| {
+            let Some(lowest) = chain.snapshots.roll_back(writer, depth)? else { return Ok(false) };
+            // The first block differs from the one before, and with it all later ones.
+            let mut time = BlockTime::NotBefore(lowest.saturating_add(1));
+            for position in 0..depth {
+                submit(&chain, position)?;
+                chain.miner.mine_with(writer, now, std::mem::replace(&mut time, BlockTime::Clock))?;
+            }
+            Ok(true)
+        })?
+    }
+
     /// Adds a transaction to the pool. Fails with the rule that it breaks.
     pub fn submit(&self, transaction: Transaction) -> Result<SubmittedTransaction, PoolRejection> {
         Ok(self.submitted(self.pool().add(transaction)?, TransactionOrigin::Caller))

@@ -73,6 +73,24 @@ impl Snapshots {
         Ok(true)
     }
 
+    /// Deletes the highest `depth` blocks, the snapshots of them, and the transactions of the pool. Returns the time of the lowest
+    /// deleted block, that of the head for none. `None`, and nothing happens, if there are fewer blocks above the lowest one.
+    pub(crate) fn roll_back(&self, writer: &mut HeadWriter, depth: u64) -> Result<Option<u64>, ChainError> {
+        let head = self.publisher.head();
+        let lowest_height = self.archive.first_block();
+        let Some(height) = head.number().checked_sub(depth).filter(|height| *height >= lowest_height) else {
+            return Ok(None);
+        };
+        if depth == 0 {
+            return Ok(Some(head.record.block.header.timestamp));
+        }
+        let number = height.saturating_add(1);
+        let lowest = self.archive.main_record(number)?.ok_or(ChainError::MissingHeight { number })?;
+        rewind(writer, height)?;
+        self.snapshots.lock().retain(|snapshot| snapshot.height <= height);
+        Ok(Some(lowest.block.header.timestamp))
+    }
+
     /// Goes back to the genesis, or the block that the fork begins at, and its original state, and removes all snapshots and chosen settings.
     pub(crate) fn reset(&self, writer: &mut HeadWriter) -> Result<(), ChainError> {
         rewind(writer, self.archive.first_block())?;

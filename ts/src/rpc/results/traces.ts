@@ -128,6 +128,8 @@ const callFrame = Type.Object(
     revertReason: Type.Optional(text),
     logs: Type.Optional(listOf(anything)),
     calls: Type.Optional(listOf(anything)),
+    // Of the outermost call, on development networks.
+    console: Type.Optional(listOf(text)),
   },
   { title: 'CallFrame' },
 )
