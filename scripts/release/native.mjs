@@ -28,7 +28,7 @@ export async function gatherNative(root, manifest, name, folder, server) {
   }
   cpSync(join(root, 'node_modules/uWebSockets.js/LICENSE'), join(folder, 'LICENSE-uWebSockets'))
   writeJson(join(folder, 'uWebSockets.json'), binaries)
-  writeJson(join(folder, 'sbom.cdx.json'), nativeSbom(root, `@rhizome-node/${name}`, manifest, components))
+  writeJson(join(folder, 'sbom.cdx.json'), nativeSbom(root, `@rhizome-node/${name}`, manifest, components), 0)
 }
 
 /** Returns the binaries in a folder of Linux files with the glibc version that each needs. */
@@ -42,6 +42,6 @@ export function readJson(path) {
   return JSON.parse(readFileSync(path, 'utf8'))
 }
 
-export function writeJson(path, value) {
-  writeFileSync(path, `${JSON.stringify(value, undefined, 2)}\n`)
+export function writeJson(path, value, indent = 2) {
+  writeFileSync(path, `${JSON.stringify(value, undefined, indent)}\n`)
 }

@@ -41,7 +41,7 @@ export async function pack(natives, out) {
 function programPackage(work, { scripts, devDependencies, dependencies, private: isPrivate, ...manifest }, natives) {
   const folder = join(work, 'program')
   for (const path of content) cpSync(join(root, path), join(folder, path), { recursive: true })
-  writeJson(join(folder, 'sbom.cdx.json'), programSbom(root, manifest))
+  writeJson(join(folder, 'sbom.cdx.json'), programSbom(root, manifest), 0)
   writeJson(join(folder, 'package.json'), {
     ...manifest,
     files: [...content, 'sbom.cdx.json'],

@@ -30,6 +30,7 @@ import { MemoryBudget, sharedCounters } from './rpc/memoryBudget.ts'
 import type { RunningNode } from './runningNode.ts'
 import { keepsApps, type NodeStore, openStore } from './serviceStore.ts'
 import { maxIncompleteMessageBytes } from './settings.ts'
+import { loadState, type StateFiles, StateSaver } from './stateFiles.ts'
 import { logSync } from './syncLog.ts'
 import { Workers } from './workers.ts'
 
@@ -46,20 +47,25 @@ export interface ServingNode extends RunningNode {
   refuseReload(problems: readonly string[]): void
 }
 
-/** Opens the node of this process and serves it. A process can have one node. */
-export async function startNode(config: Config): Promise<ServingNode> {
+/** Opens the node of this process and serves it, with its state in files if there are any. A process can have one node. */
+export async function startNode(config: Config, stateFiles?: StateFiles): Promise<ServingNode> {
   checkSystem()
   const logger = createLogger(config.log.level, 'main')
   const store = await openStore(config, (error) => logger.error({ reason: error.message }, 'store problem'))
   try {
-    return await startWith(store, config, logger)
+    return await startWith(store, config, stateFiles, logger)
   } catch (error) {
     await store.close()
     throw error
   }
 }
 
-async function startWith(store: NodeStore, config: Config, logger: Logger): Promise<ServingNode> {
+async function startWith(
+  store: NodeStore,
+  config: Config,
+  stateFiles: StateFiles | undefined,
+  logger: Logger,
+): Promise<ServingNode> {
   let current = config
   const network = networkSettings(config)
   let certificates = checkCertificates(config)
@@ -101,6 +107,7 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
     logKeptStates(opened, logger)
     logUncomparedStates(opened, logger)
     for (const note of opened.fork?.notes ?? []) logger.warn(note)
+    if (stateFiles !== undefined) await loadState(native, stateFiles)
     if (network !== undefined) native.startNetwork(JSON.stringify(network))
     // Mined before serving: test suites read the time of the head first, and the genesis block is years old.
     if (config.tools && headCursor(native).number === 0) await native.evmMine(1, -1, 0, 0)
@@ -141,6 +148,7 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
       native,
       sources,
     })
+    const saver = stateSaver(native, stateFiles, logger)
     logger.debug({ urls, network: config.network, workers: count }, 'serving')
     logMessageMemory(config, logger)
     for (const address of addresses) {
@@ -182,6 +190,7 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
         await admin?.save()
         await accounting.stop()
         await store.close()
+        await saver?.end()
         await native.closeNode()
         logger.debug('stopped')
         return isIdle
@@ -191,6 +200,13 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
     await workers.stop(0)
     throw error
   }
+}
+
+function stateSaver(native: Addon, files: StateFiles | undefined, logger: Logger): StateSaver | undefined {
+  if (files?.save === undefined) return undefined
+  return new StateSaver(native, files.save, files.intervalSeconds, (error) => {
+    logger.error({ reason: error.message }, 'the state could not be saved')
+  })
 }
 
 /** Members of `nodeInfo` that the start reads. */

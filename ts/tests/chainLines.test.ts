@@ -81,6 +81,17 @@ test('behavior: a line for each transaction and each block', async () => {
   expect(failure).toMatch(/ {2}gas \d+ {2}failed: revert unlucky$/)
 })
 
+test('behavior: lines of console.log, in the terminal and in the trace', async () => {
+  terminal = new Terminal()
+  // STATICCALL of console.log(uint256) with 42, in the creation code.
+  const selector = `63f82c50f160e01b600052602a600452`
+  const logging = `0x${selector}6000600060246000${'6a636f6e736f6c652e6c6f67'}5afa00`
+  const { result: hash } = await terminal.ask('eth_sendTransaction', { from: first, data: logging, gas: '0x20000' })
+  await expect.poll(() => terminal.output).toContain('\n    console.log: 42\n')
+  const { result } = await terminal.ask('debug_traceTransaction', hash, { tracer: 'callTracer' })
+  expect(result).toMatchObject({ type: 'CREATE', console: ['42'] })
+})
+
 test('behavior: going back, and an empty block', async () => {
   terminal = new Terminal()
   const { result: snapshot } = await terminal.ask('evm_snapshot')

@@ -8,7 +8,8 @@ use crate::text::Text;
 use napi::bindgen_prelude::Object;
 use napi::{Env, Result};
 use napi_derive::napi;
-use rhizome_answers::{RpcError, hardhat, parameters};
+use rhizome_answers::{RpcError, hardhat, parameters, saved_state};
+use std::path::Path;
 
 /// Answers `hardhat_impersonateAccount`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
@@ -174,6 +175,18 @@ pub fn anvil_load_state(
     token: i64,
 ) -> Result<Object<'_>> {
     pooled(env, deadline_ms, token, move |node, _limit| hardhat::load_state::answer(node, &parameters::bytes(&state)?))
+}
+
+/// Loads a state file. Returns the number of its accounts, `null` if there is no file.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn load_state_file(env: &Env, path: String) -> Result<Object<'_>> {
+    pooled(env, 0, 0, move |node, _limit| saved_state::file::load_file(node, Path::new(&path)))
+}
+
+/// Writes the state of the head to a state file.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn save_state_file(env: &Env, path: String) -> Result<Object<'_>> {
+    pooled(env, 0, 0, move |node, _limit| saved_state::file::save_file(node, Path::new(&path)))
 }
 
 /// Answers `anvil_rollback`.

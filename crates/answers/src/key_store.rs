@@ -1,13 +1,14 @@
 //! Encrypted keys on disk: one Web3 Secret Storage file (version 3) an account, as other tools write and read them.
 //! The content is opaque to this module: encryption and decryption are done elsewhere.
 
+use crate::atomic_file;
 use crate::error::RpcError;
 use parking_lot::Mutex;
 use rhizome_primitives::{Address, hex};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Longest file that can be a key; others are left alone.
@@ -78,18 +79,8 @@ impl KeyStore {
 
 fn write(folder: &Path, address: &Address, encrypted: &str) -> std::io::Result<()> {
     fs::create_dir_all(folder)?;
-    let name = hex::encode(address);
-    let (path, fresh) = (folder.join(format!("{name}.json")), folder.join(format!("{name}.new")));
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&fresh)?;
-    file.write_all(encrypted.as_bytes())?;
-    file.sync_all()?;
-    fs::rename(fresh, path)?;
-    // Also syncs the name: the address may receive funds already. Windows stores names in its journal.
-    if cfg!(unix) { fs::File::open(folder)?.sync_all() } else { Ok(()) }
+    // On disk before the answer: the address may receive funds already.
+    atomic_file::write(&folder.join(format!("{}.json", hex::encode(address))), encrypted.as_bytes(), true)
 }
 
 /// The address that a file of version 3 names.

@@ -10,6 +10,7 @@
 
 pub mod accounts;
 pub mod admin;
+mod atomic_file;
 pub mod block_archives;
 pub mod block_files;
 pub mod block_id;
@@ -50,7 +51,7 @@ mod replay;
 mod response_limit;
 mod revert;
 pub mod rsk;
-mod saved_state;
+pub mod saved_state;
 pub mod sco;
 mod sent;
 pub mod simulation;

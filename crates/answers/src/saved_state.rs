@@ -1,12 +1,13 @@
-//! The accounts of a development network as one JSON object in the format of anvil (`anvil_dumpState`).
+//! The accounts of a development network as one JSON object in the format of anvil (`anvil_dumpState`, `--state`).
 //!
 //! The object has `accounts`, by address: `nonce`, `balance`, `code` and `storage`. Other members of anvil (`block`, `blocks`,
 //! `transactions`, ...) describe blocks of Ethereum: they are written empty and not read.
 
+pub mod file;
 mod read;
 mod write;
 
-use crate::error::RpcError;
+use crate::error::{ErrorCode, RpcError};
 use crate::node::Node;
 use crate::saved_state::read::SavedAccount;
 use rhizome_evm::State;
@@ -19,7 +20,7 @@ const MAX_BYTES: usize = 256 << 20;
 
 /// Why a text is not a state that can be loaded.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum SavedStateError {
+pub enum SavedStateError {
     /// It is too long, compressed or not.
     #[error("it is longer than {MAX_BYTES} bytes")]
     TooLong,
@@ -64,12 +65,17 @@ pub(crate) enum LoadError {
 }
 
 impl LoadError {
-    /// The error of a request whose parameter is the state.
-    pub(crate) fn of_parameter(self) -> RpcError {
+    /// The error of a request or of a start; `name` is that of the state.
+    fn named(self, name: &str, code: ErrorCode) -> RpcError {
         match self {
-            Self::State(fault) => RpcError::invalid_params(format!("Invalid state: {fault}")),
+            Self::State(fault) => RpcError::new(code, format!("Invalid {name}: {fault}")),
             Self::Node(error) => error,
         }
+    }
+
+    /// The error of a request whose parameter is the state.
+    pub(crate) fn of_parameter(self) -> RpcError {
+        self.named("state", ErrorCode::InvalidParams)
     }
 }
 

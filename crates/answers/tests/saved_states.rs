@@ -6,11 +6,13 @@ use rhizome_answers::hardhat::{
     dump_state, load_state, reorg, rollback, set_balance, set_code, set_nonce, set_storage_at,
 };
 use rhizome_answers::options::MiningMode;
+use rhizome_answers::saved_state::file::{load_file, save_file};
 use rhizome_answers::{AnswerOptions, ErrorCode, Node};
 use rhizome_chain::Clock;
 use rhizome_evm::{Deadline, State};
 use rhizome_primitives::{Address, BRIDGE, Bytes, ChainSpec, I256, REMASC, U256, address, hex};
 use serde_json::Value;
+use std::fs;
 use std::io::Read;
 
 const MANY: usize = 1 << 24;
@@ -89,9 +91,13 @@ fn nonces_do_not_go_back_and_other_accounts_stay() {
 }
 
 #[test]
-fn a_state_of_anvil_is_loaded() {
+fn a_file_of_anvil_is_loaded() {
+    let text = unpacked(include_bytes!("data/anvil_state.json.gz"));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.json");
+    fs::write(&path, &text).unwrap();
     let node = development();
-    load_state::answer(&node, include_bytes!("data/anvil_state.json.gz")).unwrap();
+    assert_eq!(load_file(&node, &path).unwrap(), b"7");
     let contract = address!("5fbdb2315678afecb367f032d93f642f64180aa3");
     let mut state = state(&node);
     assert_eq!(state.storage_word(contract, &U256::ZERO).unwrap(), Some(U256::from(42)));
@@ -100,12 +106,23 @@ fn a_state_of_anvil_is_loaded() {
 }
 
 #[test]
-fn a_damaged_state_changes_nothing() {
+fn files_are_replaced_whole_and_faults_name_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.json");
     let node = development();
+    assert_eq!(load_file(&node, &path).unwrap(), b"null");
+    prepare(&node);
+    fs::write(&path, "damaged").unwrap();
     let root = node.chain().head().record.state_root;
-    let fault = load_state::answer(&node, b"damaged").unwrap_err();
-    assert!(fault.message.contains("Invalid state: expected a JSON object in the format of anvil"), "{fault}");
+    let fault = load_file(&node, &path).unwrap_err();
+    assert!(fault.message.contains("state.json: expected a JSON object in the format of anvil"), "{fault}");
     assert_eq!(node.chain().head().record.state_root, root);
+    save_file(&node, &path).unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    let other = development();
+    load_file(&other, &path).unwrap();
+    check(&other);
+    assert_eq!(save_file(&node, folder.path()).unwrap_err().code, ErrorCode::ServerError);
 }
 
 #[test]

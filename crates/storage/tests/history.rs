@@ -117,7 +117,7 @@ fn a_kill_while_rows_become_part_of_the_database_leaves_them_whole() {
         states.push(state);
         store.flush_history().unwrap();
         drop(store);
-        // The newest file. A kill before its first name is removed leaves both names.
+        // The latest file. A kill before its first name is removed leaves both names.
         let files = fs::read_dir(dir.path().join("chain")).unwrap().map(|entry| entry.unwrap().path());
         let mut tables: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|one| one == "sst")).collect();
         tables.sort();

@@ -2,12 +2,14 @@ import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import type { Addon } from '../native/bindings.ts'
 import { type Cursor, headCursor, movementSince } from '../native/feed.ts'
-import { failureText } from './failureText.ts'
+import { type FailedCall, failureText, shown } from './failureText.ts'
 
 /** Blocks read at a time, before other work of the main thread runs. */
 const maxBlocks = 32
-/** Time limit for finding the reason of a failed transaction. */
-const reasonMs = 1000
+/** Time limit for the trace of a transaction. */
+const traceMs = 1000
+/** Gas of a transaction that runs no code. */
+const transferGas = 21_000n
 /** Sender and recipient of the REMASC transaction, the last transaction of every block. */
 const zeroAddress = '0x0000000000000000000000000000000000000000'
 const remascAddress = '0x0000000000000000000000000000000001000008'
@@ -26,8 +28,14 @@ interface Receipt {
   readonly status: string
 }
 
+/** Result of the callTracer. */
+interface Trace extends FailedCall {
+  /** Lines printed by `console.sol`. */
+  readonly console?: readonly string[]
+}
+
 /**
- * Prints one line for each new block and one for each of its transactions. Waits until the output has been read before it
+ * Prints one line for each new block and one for each of its transactions, with the lines that contracts print. Waits until the output has been read before it
  * continues, so that a stopped terminal costs no memory.
  */
 export class ChainLines {
@@ -93,19 +101,22 @@ export class ChainLines {
       if (receipt === undefined) continue
       const { contractAddress, gasUsed, status } = receipt
       const target = to ?? `contract ${contractAddress}`
-      const end = status === '0x1' ? 'ok' : `failed: ${await this.#reason(hash)}`
+      const isOk = status === '0x1'
+      const trace = isOk && BigInt(gasUsed) === transferGas ? null : await this.#trace(hash)
+      const end = isOk ? 'ok' : `failed: ${trace === undefined ? 'unknown reason' : failureText(trace)}`
       lines.push(`  ${hash}  ${from} -> ${target}  gas ${BigInt(gasUsed)}  ${end}`)
+      for (const line of trace?.console ?? []) lines.push(`    console.log: ${shown(line)}`)
     }
     return lines
   }
 
-  /** Executes a failed transaction again for its reason, which receipts do not contain. */
-  async #reason(hash: string): Promise<string> {
+  /** Executes a transaction again for what receipts do not contain: the reason of a failure and the lines of its console. */
+  async #trace(hash: string): Promise<Trace | null | undefined> {
     const options = JSON.stringify({ tracer: 'callTracer', tracerConfig: { onlyTopCall: true } })
     try {
-      return failureText(read(await this.#native.debugTraceTransaction(hash, options, reasonMs, 0)))
+      return read(await this.#native.debugTraceTransaction(hash, options, traceMs, 0))
     } catch {
-      return 'unknown reason'
+      return undefined
     }
   }
 }

@@ -35,7 +35,7 @@ export function failureText(call: FailedCall | null): string {
 }
 
 /** Replaces control characters of a text that comes from a contract, because they could control the terminal. */
-function shown(text: string): string {
+export function shown(text: string): string {
   return shortened(text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '?'))
 }
 

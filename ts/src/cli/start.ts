@@ -1,8 +1,9 @@
 import { Command } from 'commander'
 import { ConfigError } from '../config/error.ts'
-import { isDevelopment } from '../config/network.ts'
+import { isDevelopment, isFork } from '../config/network.ts'
 import { type ServingNode, startNode } from '../main.ts'
 import { nodeFigures } from '../native/figures.ts'
+import { type StateFlags, stateFilesOf } from '../stateFiles.ts'
 import { type Archives, importArchives } from './archives.ts'
 import { banner } from './banner.ts'
 import { ChainLines } from './chainLines.ts'
@@ -11,6 +12,8 @@ import { showSync } from './syncLine.ts'
 
 /** Time after `http.drainMs` until the process is killed. */
 const stopLimitMs = 900
+/** The same, if the state is saved at the end. */
+const saveLimitMs = 60_000
 /** Signals within this time after the first one are ignored as repetitions. */
 const sameSignalMs = 500
 
@@ -46,26 +49,32 @@ export function startCommand(): Command {
     .option('--cors <origins>', 'origins of web pages that may call, separated by commas; "*" for all')
     .option('--compat <choice>', 'behave like the API document or the reference node (default: document)')
     .option('--tools', 'answer as test suites of Hardhat and Foundry expect (regtest and devnet)')
+    .option('--state <file>', 'load the accounts of a file at the start, if it exists, and save them at the end')
+    .option('--load-state <file>', 'only load them')
+    .option('--dump-state <file>', 'only save them')
+    .option('--state-interval <seconds>', 'save them at this interval, too')
     .option('--archive <location...>', 'import block archives while serving: folders, http, https or s3 URLs')
     .option('--trust <key>', 'public key of the only accepted publisher of archives')
     .option('--json', 'print one line of JSON instead of the banner')
     .option('--quiet', 'print nothing; the log still goes to standard error')
-    .action(async ({ blockTime, json, quiet, archive, trust, forkCache, ...options }: Parsed & StartOptions) => {
+    .action(async (given: Parsed & StartOptions) => {
+      const { blockTime, json, quiet, archive, trust, forkCache, ...others } = given
+      const { state, loadState, dumpState, stateInterval, ...options } = others
+      const files = { state, loadState, dumpState, stateInterval }
       // A port for the page implies the page.
       const wanted = options.adminPort === undefined ? options : { ...options, admin: true }
       const mining = blockTime === undefined ? {} : intervalMining(blockTime, options.mining)
       const archives = { locations: archive ?? [], trust: trust ?? '' }
       // Commander sets it to true without the flag, which would replace the setting of a file.
       const cache = forkCache === false ? { forkCache } : {}
-      await run(
-        { ...wanted, ...mining, ...cache },
-        archives,
-        json === true ? 'json' : quiet === true ? 'nothing' : 'banner',
-      )
+      // A loaded state is that of a new chain.
+      const place = (state ?? loadState) === undefined ? {} : { ephemeral: true }
+      const output = json === true ? 'json' : quiet === true ? 'nothing' : 'banner'
+      await run({ ...wanted, ...mining, ...cache, ...place }, archives, files, output)
     })
 }
 
-interface StartOptions {
+interface StartOptions extends StateFlags {
   readonly blockTime?: string
   readonly json?: boolean
   readonly quiet?: boolean
@@ -84,8 +93,9 @@ function intervalMining(seconds: string, mining: Parsed['mining']): Parsed {
   return { mining: `interval=${seconds}` }
 }
 
-async function run(options: Parsed, archives: Archives, output: Output): Promise<void> {
+async function run(options: Parsed, archives: Archives, stateFlags: StateFlags, output: Output): Promise<void> {
   const config = configFrom(options)
+  const stateFiles = stateFilesOf(stateFlags, isDevelopment(config) && !isFork(config), options.dataDir !== undefined)
   const hasFile = options.config !== undefined
   // With a file, SIGHUP reloads it. Without a file, SIGHUP means that the terminal has closed.
   const signalled = nextSignal(hasFile ? ['SIGINT', 'SIGTERM'] : ['SIGINT', 'SIGTERM', 'SIGHUP'])
@@ -94,7 +104,7 @@ async function run(options: Parsed, archives: Archives, output: Output): Promise
     isWantedAgain = true
   }
   if (hasFile) process.on('SIGHUP', () => reloadNow())
-  const node = await startNode(config)
+  const node = await startNode(config, stateFiles)
   reloadNow = () => readAgain(node, options)
   if (isWantedAgain) reloadNow()
   if (archives.locations.length > 0) void importArchives(node.native, archives, config.log.level)
@@ -113,7 +123,8 @@ async function run(options: Parsed, archives: Archives, output: Output): Promise
   }
   const reason = await Promise.race([signalled, node.shutdown, node.failure])
   endSyncLine()
-  await stop(node, output, config.http.drainMs + stopLimitMs)
+  const limitMs = stateFiles.save === undefined ? stopLimitMs : saveLimitMs
+  await stop(node, output, config.http.drainMs + limitMs)
   // `reason` is set only after a failure of the node.
   process.exit(reason === undefined ? 0 : 1)
 }

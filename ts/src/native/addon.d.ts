@@ -409,6 +409,9 @@ export declare function listArchive(location: string, trust: string): Promise<st
 /** Returns the cache files of forks in a folder. Needs no node. */
 export declare function listForkCache(folder: string): string
 
+/** Loads a state file. Returns the number of its accounts, `null` if there is no file. */
+export declare function loadStateFile(path: string): Promise<string | Buffer>
+
 /**
  * Returns the matching logs of blocks (a JSON array of hashes), at most `max_bytes`; logs of removed blocks in reverse order and
  * marked.
@@ -557,6 +560,9 @@ export declare function rskGetStorageBytesAt(address: string, position: string, 
 
 /** Answers `rsk_getTransactionReceiptNodesByHash`. */
 export declare function rskGetTransactionReceiptNodesByHash(block: string, transaction: string): string | Buffer
+
+/** Writes the state of the head to a state file. */
+export declare function saveStateFile(path: string): Promise<string | Buffer>
 
 /** Answers `sco_banAddress`. */
 export declare function scoBanAddress(address: string): string | Buffer

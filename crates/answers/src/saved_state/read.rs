@@ -35,7 +35,7 @@ pub(super) fn accounts(bytes: &[u8]) -> Result<Vec<SavedAccount>, SavedStateErro
 
 fn decompressed(bytes: &[u8]) -> Result<Vec<u8>, SavedStateError> {
     let mut text = Vec::new();
-    // One byte more shows a text that is too long.
+    // One byte more shows that a text is too long.
     let most = MAX_BYTES as u64 + 1;
     GzDecoder::new(bytes).take(most).read_to_end(&mut text).map_err(SavedStateError::Compression)?;
     if text.len() > MAX_BYTES { Err(SavedStateError::TooLong) } else { Ok(text) }

@@ -15,7 +15,7 @@ const MAX_TEXT: usize = 2048;
 
 /// Type of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ArgumentKind {
     Text,
     Unsigned,
     Signed,
@@ -26,22 +26,22 @@ enum Kind {
 }
 
 /// Kinds that all combinations of up to four arguments have, with their names. Old versions of Hardhat hashed `uint`.
-const MIXED: [(Kind, &str); 5] = [
-    (Kind::Text, "string"),
-    (Kind::Unsigned, "uint256"),
-    (Kind::Unsigned, "uint"),
-    (Kind::Bool, "bool"),
-    (Kind::Address, "address"),
+const MIXED: [(ArgumentKind, &str); 5] = [
+    (ArgumentKind::Text, "string"),
+    (ArgumentKind::Unsigned, "uint256"),
+    (ArgumentKind::Unsigned, "uint"),
+    (ArgumentKind::Bool, "bool"),
+    (ArgumentKind::Address, "address"),
 ];
 
 /// Arguments by the selector of each `log`.
-static SIGNATURES: LazyLock<HashMap<[u8; 4], Vec<Kind>>> = LazyLock::new(|| {
+static SIGNATURES: LazyLock<HashMap<[u8; 4], Vec<ArgumentKind>>> = LazyLock::new(|| {
     let mut signatures = HashMap::new();
-    let mut add = |names: &[&str], kinds: &[Kind]| {
+    let mut add = |names: &[&str], kinds: &[ArgumentKind]| {
         let [a, b, c, d, ..] = keccak256(format!("log({})", names.join(","))).0;
         signatures.insert([a, b, c, d], kinds.to_vec());
     };
-    let mut lists: Vec<(Vec<&str>, Vec<Kind>)> = vec![(Vec::new(), Vec::new())];
+    let mut lists: Vec<(Vec<&str>, Vec<ArgumentKind>)> = vec![(Vec::new(), Vec::new())];
     for count in 0..=4 {
         lists.iter().for_each(|(names, kinds)| add(names, kinds));
         if count < 4 {
@@ -49,18 +49,18 @@ static SIGNATURES: LazyLock<HashMap<[u8; 4], Vec<Kind>>> = LazyLock::new(|| {
         }
     }
     for name in ["int256", "int"] {
-        add(&[name], &[Kind::Signed]);
+        add(&[name], &[ArgumentKind::Signed]);
     }
-    add(&["bytes"], &[Kind::Bytes]);
+    add(&["bytes"], &[ArgumentKind::Bytes]);
     for length in 1..=32 {
-        add(&[&format!("bytes{length}")], &[Kind::FixedBytes(length)]);
+        add(&[&format!("bytes{length}")], &[ArgumentKind::FixedBytes(length)]);
     }
     signatures
 });
 
 /// Returns a list of arguments with each possible further one.
-fn longer(list: &(Vec<&'static str>, Vec<Kind>)) -> Vec<(Vec<&'static str>, Vec<Kind>)> {
-    let with = |(kind, name): (Kind, &'static str)| {
+fn longer(list: &(Vec<&'static str>, Vec<ArgumentKind>)) -> Vec<(Vec<&'static str>, Vec<ArgumentKind>)> {
+    let with = |(kind, name): (ArgumentKind, &'static str)| {
         let (mut names, mut kinds) = list.clone();
         names.push(name);
         kinds.push(kind);
@@ -96,7 +96,7 @@ fn line(input: &[u8]) -> Option<String> {
     let texts: Vec<String> =
         kinds.iter().enumerate().map(|(at, kind)| text(arguments, 32 * at, *kind)).collect::<Option<_>>()?;
     Some(match (kinds.first(), texts.split_first()) {
-        (Some(Kind::Text), Some((format, rest))) => formatted(format, rest),
+        (Some(ArgumentKind::Text), Some((format, rest))) => formatted(format, rest),
         _ => texts.join(" "),
     })
 }
@@ -133,19 +133,19 @@ fn formatted(format: &str, arguments: &[String]) -> String {
 }
 
 /// Returns the argument whose word is at an offset.
-fn text(arguments: &[u8], at: usize, kind: Kind) -> Option<String> {
+fn text(arguments: &[u8], at: usize, kind: ArgumentKind) -> Option<String> {
     let word = word(arguments, at)?;
     Some(match kind {
-        Kind::Unsigned => word.to_string(),
-        Kind::Signed => I256::from_raw(word).to_string(),
-        Kind::Bool => (!word.is_zero()).to_string(),
-        Kind::Address => format!("0x{}", hex::encode(word.to_be_bytes::<32>().get(12..)?)),
-        Kind::FixedBytes(length) => format!("0x{}", hex::encode(word.to_be_bytes::<32>().get(..length)?)),
-        Kind::Text => {
+        ArgumentKind::Unsigned => word.to_string(),
+        ArgumentKind::Signed => I256::from_raw(word).to_string(),
+        ArgumentKind::Bool => (!word.is_zero()).to_string(),
+        ArgumentKind::Address => format!("0x{}", hex::encode(word.to_be_bytes::<32>().get(12..)?)),
+        ArgumentKind::FixedBytes(length) => format!("0x{}", hex::encode(word.to_be_bytes::<32>().get(..length)?)),
+        ArgumentKind::Text => {
             let bytes = sized(arguments, word)?;
             cut(&String::from_utf8_lossy(bytes.get(..MAX_TEXT).unwrap_or(bytes)), bytes.len() > MAX_TEXT)
         }
-        Kind::Bytes => {
+        ArgumentKind::Bytes => {
             let bytes = sized(arguments, word)?;
             cut(&format!("0x{}", hex::encode(bytes.get(..MAX_TEXT).unwrap_or(bytes))), bytes.len() > MAX_TEXT)
         }
