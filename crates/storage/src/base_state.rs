@@ -14,7 +14,7 @@ use rhizome_trie::{StateDelta, StateError, StateReader, keys};
 use crate::StorageError;
 use crate::change_set::{ChangeSet, StoredValue};
 
-/// State of the other chain at the block that a fork begins at; none for a chain with its own genesis.
+/// State of the other chain at the block that a fork begins at; absent in a chain with its own genesis.
 #[derive(Clone, Default)]
 pub struct BaseState(Option<Arc<dyn StateReader>>);
 
