@@ -177,7 +177,7 @@ impl Chain {
     }
 
     /// Deletes the highest `depth` blocks, the snapshots of them, and the transactions of the pool. Returns false, and nothing
-    /// happens, if there are fewer blocks above the genesis block.
+    /// happens, if there are fewer blocks above the lowest one.
     pub fn roll_back(&self, depth: u64) -> Result<bool, ChainError> {
         let snapshots = Arc::clone(&self.snapshots);
         let found = self.importer.run(move |writer| snapshots.roll_back(writer, depth))?;
@@ -196,10 +196,10 @@ impl Chain {
         self.importer.run(move |writer| {
             let Some(lowest) = chain.snapshots.roll_back(writer, depth)? else { return Ok(false) };
             // The first block differs from the one before, and with it all later ones.
-            let mut time = BlockTime::NotBefore(lowest.saturating_add(1));
+            let later = BlockTime::NotBefore(lowest.saturating_add(1));
             for position in 0..depth {
                 submit(&chain, position)?;
-                chain.miner.mine_with(writer, now, std::mem::replace(&mut time, BlockTime::Clock))?;
+                chain.miner.mine_with(writer, now, if position == 0 { later } else { BlockTime::Clock })?;
             }
             Ok(true)
         })?
