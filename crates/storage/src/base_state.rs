@@ -29,7 +29,7 @@ impl BaseState {
     }
 
     /// Returns the value of an unwritten key. `is_present` returns whether another key has a value in the same view.
-    pub fn value<E: From<StorageError>>(
+    pub(crate) fn value<E: From<StorageError>>(
         &self,
         key: &[u8],
         is_present: impl FnOnce(&[u8]) -> Result<bool, E>,
@@ -38,7 +38,7 @@ impl BaseState {
     }
 
     /// Returns length and Keccak hash of the value of an unwritten key. `is_present`: see [`BaseState::value`].
-    pub fn length_and_hash<E: From<StorageError>>(
+    pub(crate) fn length_and_hash<E: From<StorageError>>(
         &self,
         key: &[u8],
         is_present: impl FnOnce(&[u8]) -> Result<bool, E>,
@@ -58,6 +58,11 @@ impl BaseState {
             return Ok(None);
         }
         Ok(read(&**base).map_err(|error| StorageError::Base(Box::new(error)))?)
+    }
+
+    /// In a fork, adds the marks that hide the slots of accounts that a delta deletes as a whole.
+    pub fn hide_deleted(&self, delta: &mut StateDelta, state: &dyn StateReader) -> Result<(), StateError> {
+        if self.is_fork() { delta.hide_deleted(state) } else { Ok(()) }
     }
 
     /// Returns the changes that a delta makes to a state. The delta must not delete accounts as a whole.

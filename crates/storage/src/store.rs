@@ -203,8 +203,31 @@ impl Store {
     /// Returns the value of a trie key at the head. The reader compares [`Store::generation`] before and after to be
     /// sure which head the value belongs to.
     pub fn flat_get(&self, key: &[u8]) -> Result<Option<Bytes>, StorageError> {
-        let value = flat::get(&self.database, key)?;
-        if value.is_unwritten() { self.base().value(key, |mark| self.is_in_flat(mark)) } else { self.load(&value) }
+        self.value_of(key, &flat::get(&self.database, key)?, |mark| self.is_in_flat(mark))
+    }
+
+    /// Returns the bytes of the stored value of a key: those of the state that a fork begins with if it is unwritten. `is_present`
+    /// returns whether another key has a value in the same view.
+    pub fn value_of<E: From<StorageError>>(
+        &self,
+        key: &[u8],
+        stored: &StoredValue,
+        is_present: impl FnOnce(&[u8]) -> Result<bool, E>,
+    ) -> Result<Option<Bytes>, E> {
+        if stored.is_unwritten() { self.base().value(key, is_present) } else { Ok(self.load(stored)?) }
+    }
+
+    /// Like [`Store::value_of`], for length and Keccak hash. Does not read the bytes of a long value.
+    pub fn length_and_hash_of<E: From<StorageError>>(
+        &self,
+        key: &[u8],
+        stored: &StoredValue,
+        is_present: impl FnOnce(&[u8]) -> Result<bool, E>,
+    ) -> Result<Option<(usize, B256)>, E> {
+        match stored.is_unwritten() {
+            true => self.base().length_and_hash(key, is_present),
+            false => Ok(stored.length_and_hash()),
+        }
     }
 
     /// Returns the bytes of a stored value; `None` if it is absent or unwritten.
@@ -338,11 +361,7 @@ impl Store {
 
     /// Returns length and Keccak hash of a value at the head, without reading the bytes of a long value.
     pub fn flat_length_and_hash(&self, key: &[u8]) -> Result<Option<(usize, B256)>, StorageError> {
-        let value = flat::get(&self.database, key)?;
-        match value.is_unwritten() {
-            true => self.base().length_and_hash(key, |mark| self.is_in_flat(mark)),
-            false => Ok(value.length_and_hash()),
-        }
+        self.length_and_hash_of(key, &flat::get(&self.database, key)?, |mark| self.is_in_flat(mark))
     }
 
     /// Returns the stored value of a trie key at the head. In a fork it may be unwritten.

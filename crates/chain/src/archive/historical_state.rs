@@ -114,22 +114,16 @@ fn state_error(error: ChainError) -> StateError {
 impl StateReader for HistoricalState {
     fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StateError> {
         let by_history = |way: &BranchWay| {
-            let (store, value) = (&self.archive.store, self.stored_value(key, way)?);
-            match value.is_unwritten() {
-                true => store.base().value(key, |mark| Ok(self.stored_value(mark, way)?.is_present())),
-                false => Ok(store.load(&value)?),
-            }
+            let stored = self.stored_value(key, way)?;
+            self.archive.store.value_of(key, &stored, |mark| Ok(self.stored_value(mark, way)?.is_present()))
         };
         self.read(by_history, |trie| StateReader::get(trie, key))
     }
 
     fn length_and_hash(&self, key: &[u8]) -> Result<Option<(usize, B256)>, StateError> {
         let by_history = |way: &BranchWay| {
-            let (store, value) = (&self.archive.store, self.stored_value(key, way)?);
-            match value.is_unwritten() {
-                true => store.base().length_and_hash(key, |mark| Ok(self.stored_value(mark, way)?.is_present())),
-                false => Ok(value.length_and_hash()),
-            }
+            let stored = self.stored_value(key, way)?;
+            self.archive.store.length_and_hash_of(key, &stored, |mark| Ok(self.stored_value(mark, way)?.is_present()))
         };
         self.read(by_history, |trie| trie.length_and_hash(key))
     }

@@ -251,13 +251,7 @@ impl StateReader for ImportStateReader {
         }
         let value = match self.unwritten(key) {
             Some(value) => value,
-            None => {
-                let stored = self.stored(key)?;
-                match stored.is_unwritten() {
-                    true => self.store.base().value(key, |mark| self.is_present(mark))?,
-                    false => self.store.load(&stored)?,
-                }
-            }
+            None => self.store.value_of(key, &self.stored(key)?, |mark| self.is_present(mark))?,
         };
         if cached.is_none() {
             self.values.insert(key.to_vec(), CachedValue::Value(value.clone()));
@@ -273,13 +267,7 @@ impl StateReader for ImportStateReader {
         };
         let found = match value {
             Some(value) => value.map(|value| (value.len(), keccak256(&value))),
-            None => {
-                let stored = self.stored(key)?;
-                match stored.is_unwritten() {
-                    true => self.store.base().length_and_hash(key, |mark| self.is_present(mark))?,
-                    false => stored.length_and_hash(),
-                }
-            }
+            None => self.store.length_and_hash_of(key, &self.stored(key)?, |mark| self.is_present(mark))?,
         };
         let cached = found.map_or(CachedValue::Value(None), |(length, hash)| CachedValue::LengthAndHash(length, hash));
         self.values.insert(key.to_vec(), cached);

@@ -24,9 +24,7 @@ pub(crate) fn change_state(
     change(&mut changed)?;
     let head_state = writer.steps.publisher.head().state();
     let mut delta = changed.into_delta();
-    if writer.steps.archive.store.base().is_fork() {
-        delta.hide_deleted(&*head_state)?;
-    }
+    writer.steps.archive.store.base().hide_deleted(&mut delta, &*head_state)?;
     delta.delete_key_by_key(&*head_state)?;
     if delta.is_empty() {
         return Ok(());

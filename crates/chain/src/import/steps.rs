@@ -146,9 +146,7 @@ impl ImportSteps {
             .map_err(|error| execution_failure(error, block, *hash))?;
         let mut delta = mem::take(&mut outcome.delta);
         let store = &self.archive.store;
-        if store.base().is_fork() {
-            delta.hide_deleted(&*parent_state).map_err(ChainError::from)?;
-        }
+        store.base().hide_deleted(&mut delta, &*parent_state).map_err(ChainError::from)?;
         delta.delete_key_by_key(&*parent_state).map_err(ChainError::from)?;
         let changes = store.base().changes(&*parent_state, &delta).map_err(ChainError::from)?;
         Ok(ExecutedBlock { checked, outcome, delta: Arc::new(delta), changes: Arc::new(changes) })

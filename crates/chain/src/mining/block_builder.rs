@@ -175,9 +175,7 @@ impl BlockBuilder {
         let mut outcome = executor.finish()?;
         header.edges = header.edges.map(|_none_yet| layout.edges());
         layout.arrange(&mut content.transactions, &mut content.senders, &mut outcome.receipts);
-        if self.archive.store.base().is_fork() {
-            outcome.delta.hide_deleted(&*head.state()).map_err(ChainError::from)?;
-        }
+        self.archive.store.base().hide_deleted(&mut outcome.delta, &*head.state()).map_err(ChainError::from)?;
         let mut trie = self.loaded_trie(head, is_importer)?;
         trie.apply(&outcome.delta).map_err(ChainError::from)?;
         let orchid = is_orchid(self.spec(), header.number);
