@@ -7,8 +7,8 @@ use std::path::Path;
 use rhizome_primitives::rlp::{self, Item, saturating_u256};
 use rhizome_primitives::{B256, DecodeError, U256};
 
-use crate::block_table::{Row, ValueLocation};
 use crate::error::RskjError;
+use crate::row::{Row, ValueLocation};
 
 /// Position of the difficulty in a header.
 const DIFFICULTY_FIELD: usize = 7;

@@ -1,4 +1,3 @@
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use rhizome_primitives::B256;
@@ -6,29 +5,7 @@ use rhizome_primitives::B256;
 use crate::error::RskjError;
 use crate::leveldb::LevelDb;
 use crate::rocks::RocksTable;
-
-/// Where the encoding of a block is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ValueLocation {
-    /// Position that the table understands.
-    pub(crate) position: u64,
-    /// Length of the encoding, in bytes.
-    pub(crate) length: u32,
-}
-
-/// A version of a row.
-#[derive(Debug)]
-pub(crate) struct Row<'a> {
-    pub(crate) key: &'a [u8],
-    /// Of all versions of a key the one with the highest sequence number counts.
-    pub(crate) sequence: u64,
-    /// `None` if the row was deleted.
-    pub(crate) value: Option<&'a [u8]>,
-    pub(crate) location: ValueLocation,
-}
-
-/// Gets a row of a scan, which it may end.
-pub(crate) type OnRow<'a> = &'a mut dyn FnMut(Row<'_>) -> Result<ControlFlow<()>, RskjError>;
+use crate::row::{OnRow, ValueLocation};
 
 /// The table of blocks, open for reading.
 pub(crate) enum BlockTable {

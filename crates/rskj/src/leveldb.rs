@@ -10,11 +10,10 @@ mod write_batch;
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use crate::block_table::{OnRow, Row, ValueLocation};
 use crate::error::RskjError;
+use crate::row::{OnRow, Row, ValueLocation};
 use manifest::TableList;
 
 /// Bits of a position that hold the offset in its file. The upper bits hold the index of the file.
@@ -125,6 +124,3 @@ fn log_numbers(dir: &Path) -> Result<Vec<u64>, RskjError> {
     numbers.sort_unstable();
     Ok(numbers)
 }
-
-/// Result of a visit of an entry: whether the scan continues.
-type Visited = Result<ControlFlow<()>, RskjError>;

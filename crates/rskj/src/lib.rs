@@ -13,6 +13,7 @@ mod error;
 mod leveldb;
 mod lock;
 mod rocks;
+mod row;
 
 pub use directory::RskjDirectory;
 pub use error::RskjError;

@@ -3,8 +3,8 @@ use std::path::{Path, PathBuf};
 use rhizome_primitives::B256;
 use rocksdb::{DB, Options, ReadOptions};
 
-use crate::block_table::{OnRow, Row, ValueLocation};
 use crate::error::RskjError;
+use crate::row::{OnRow, Row, ValueLocation};
 
 /// Files that are open at the same time.
 const OPEN_FILES: i32 = 500;

@@ -5,10 +5,10 @@ use std::io::{Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::Visited;
 use super::bytes::{LevelReader, has_checksum};
 use super::row_kind::RowKind;
 use crate::error::RskjError;
+use crate::row::Visited;
 
 /// Two handles of blocks, padded, and the magic number.
 const FOOTER_BYTES: u64 = 48;
