@@ -15,6 +15,7 @@ use crate::import::invalid_blocks::InvalidBlocks;
 use crate::import::job_queue::{ImportCommand, ImportJob, JobQueue, QueuedBlock};
 use crate::import::outcome::{BlockOrigin, ImportOutcome};
 use crate::import::prepared_block::PreparedBlock;
+use crate::import::priority::lower_priority;
 use crate::import::report::{BlockReport, BlockReporter, SourceControl};
 use crate::import::steps::ImportSteps;
 
@@ -93,6 +94,8 @@ impl Drop for Importer {
 }
 
 fn run(mut writer: HeadWriter, jobs: &JobQueue) {
+    // The threads of the pipeline inherit it.
+    lower_priority();
     while let Some(job) = next_job(jobs, &mut writer) {
         match job {
             ImportJob::Command(command) => run_command(&mut writer, command),

@@ -21,7 +21,6 @@ use crate::error::{ChainError, ImportError};
 use crate::import::block_group::{self, GroupSize};
 use crate::import::import_state::ImportState;
 use crate::import::pace::{self, PipelinePace, PipelineThread};
-use crate::import::priority::lower_priority;
 use crate::import::report::BlockReporter;
 use crate::import::rules::ImportFailure;
 use crate::import::steps::{ExecutedBlock, ImportSteps, TrieUse, VerifiedBlock};
@@ -265,7 +264,6 @@ impl PipelineStages {
         let shared = Arc::new(PipelineState::default());
         let (of_writing, writing_steps) = (Arc::clone(&shared), Arc::clone(steps));
         let write = move || {
-            lower_priority();
             joined_groups(to_write).all(|group| {
                 let fates = of_writing.write(&writing_steps, group);
                 fates.into_iter().all(|fate| written.send(fate).is_ok())
@@ -273,7 +271,6 @@ impl PipelineStages {
         };
         let (of_comparing, comparing_steps) = (Arc::clone(&shared), Arc::clone(steps));
         let compare = move || {
-            lower_priority();
             to_compare.into_iter().all(|group| compared.send(of_comparing.compare(&comparing_steps, group)).is_ok());
         };
         let writing = thread::Builder::new().name("import-write".into()).spawn(write)?;
