@@ -12,7 +12,7 @@ const usage = `npm run bench -- [OPTION]...
   --against COMMIT     this build beside that of a commit, in interleaved pairs; fails if a workload is slower by 5 %
   --without NAME       this build beside itself without one of its optimizations, in interleaved pairs: inline-calls, batched-recovery
   --reference SCRIPT   starts a built reference node (rskj.sh); imports of the Bridge are measured beside it
-  --entries N          growth: storage slots and accounts of the last state (default: 1000000, with --quick 200000)
+  --entries N          growth, snap: storage slots and accounts of the last state (default: 1000000, with --quick 200000)
   --memory MB          growth: limits the memory of all its imports
   --node FILE          growth, fairness: the node of another checkout, its ts/rhizome.mjs
   --case TEXT          fairness: only cases whose name contains the text; can be given more than once
@@ -39,6 +39,7 @@ const own = {
   import: '../bench/import/import.mjs',
   'bridge-import': '../bench/import/bridge.mjs',
   sync: '../bench/sync/sync.mjs',
+  snap: '../bench/snap/snap.mjs',
   core: '../bench/core/core.mjs',
   growth: '../bench/growth/growth.mjs',
   soak: '../bench/soak/soak.mjs',
@@ -101,7 +102,7 @@ for (const [name, path] of Object.entries(own)) {
   if (!isWanted(name)) continue
   // These take minutes, so they run only on request.
   if (name === 'soak' && options.only === undefined && options.minutes === undefined) continue
-  if (name === 'growth' && options.only === undefined && options.entries === undefined) continue
+  if ((name === 'growth' || name === 'snap') && options.only === undefined && options.entries === undefined) continue
   const { run } = await import(path)
   process.stdout.write(`${name}\n`)
   await run(

@@ -6,12 +6,15 @@ import { difference, ProcessMeter } from './process.mjs'
 
 /**
  * Imports a file of blocks and checks that the last one is `hash`. `blocks` is the number of its lines, the last `window` of
- * which are measured apart. `limit` are words before the command. `killAfter`: number of blocks after which the process is killed.
+ * which are measured apart. `node.settings` are variables of its environment, `limit` words before the command. `killAfter`: number of blocks after which the process is killed.
  * Returns `{ total, window, seconds, windowSeconds, endSeconds, peakKib }`; `failure` instead if the process was killed.
  */
 export async function importBlocks(node, { file, blocks, hash, window = blocks, limit = [], killAfter }) {
   const command = [...limit, process.execPath, node.program, 'import', ...node.flags, '--json', file]
-  const child = spawn(command[0], command.slice(1), { stdio: ['ignore', 'pipe', 'pipe'], env: process.env })
+  const child = spawn(command[0], command.slice(1), {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...node.settings },
+  })
   const ended = new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal })))
   const meter = new ProcessMeter(child.pid)
   const marks = new Map()

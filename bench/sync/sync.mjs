@@ -5,17 +5,15 @@ import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Connection } from '../growth/connection.mjs'
 import { ProcessMeter } from '../growth/process.mjs'
 import { withImports } from '../import/import.mjs'
-import { firstLine, freePort, launch } from '../targets/target.mjs'
+import { quantile, SyncNode } from './node.mjs'
 
 const sender = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const thisProgram = new URL('../../ts/rhizome.mjs', import.meta.url).pathname
-const limitMs = 300_000
 const idleMs = 4000
-/** Pauses between two requests for a balance, and between two mined blocks. */
-const pausesMs = { balance: 5, block: 50 }
+/** Pause between two mined blocks. */
+const pauseMs = 50
 /** Share of the speed of an import that is wanted. */
 const bar = 0.85
 
@@ -75,11 +73,15 @@ async function follow(spec, folder, sources) {
   const node = await SyncNode.start(spec, data)
   const meter = new ProcessMeter(node.pid)
   try {
-    const idle = { p99: quantile(await node.balances(sleep(idleMs)), 0.99), kib: meter.sample().memoryKib }
+    const idle = {
+      p99: quantile(await node.times(sleep(idleMs), 'eth_getBalance', sender, 'latest'), 0.99),
+      kib: meter.sample().memoryKib,
+    }
     const began = performance.now()
     await node.dial(sources)
     let ms
-    const times = await node.balances(node.reaches(sources[0]).then(() => (ms = performance.now() - began)))
+    const reached = node.reaches(sources[0]).then(() => (ms = performance.now() - began))
+    const times = await node.times(reached, 'eth_getBalance', sender, 'latest')
     meter.sample()
     return { ms, idle, busy: { p99: quantile(times, 0.99), peakKib: meter.peakKib } }
   } finally {
@@ -102,106 +104,11 @@ async function mineMeanwhile(spec, folder, sources) {
       const began = performance.now()
       await node.ask('evm_mine')
       times.push(performance.now() - began)
-      await sleep(pausesMs.block)
+      await sleep(pauseMs)
     }
     return times
   } finally {
     await node.stop()
     rmSync(data, { recursive: true })
   }
-}
-
-class SyncNode {
-  #child
-  #url
-
-  static async start(spec, data) {
-    const node = new SyncNode()
-    const p2p = ['--p2p-host', '127.0.0.1', '--p2p-port', `${await freePort()}`, '--discovery', 'off']
-    const flags = [
-      'start',
-      '--json',
-      '--chain',
-      spec,
-      '--data-dir',
-      data,
-      '--http-port',
-      '0',
-      '--mining',
-      'off',
-      ...p2p,
-    ]
-    node.#child = launch(process.execPath, [thisProgram, ...flags])
-    node.#url = JSON.parse(await firstLine(node.#child)).url
-    return node
-  }
-
-  get pid() {
-    return this.#child.pid
-  }
-
-  /** Asks over a separate connection: the node closes idle ones. */
-  async ask(method, ...params) {
-    const connection = await this.#connect()
-    const answer = JSON.parse(await connection.post(request(method, params)))
-    connection.end()
-    if (answer.error !== undefined) throw new Error(`${method}: ${answer.error.message}`)
-    return answer.result
-  }
-
-  async #connect() {
-    const connection = new Connection(this.#url)
-    await connection.opened
-    return connection
-  }
-
-  async dial(sources) {
-    for (const source of sources) await this.ask('admin_addPeer', (await source.ask('admin_nodeInfo')).enode)
-  }
-
-  async reaches(source) {
-    const connection = await this.#connect()
-    const head = await source.ask('eth_blockNumber')
-    const body = request('eth_blockNumber', [])
-    const end = performance.now() + limitMs
-    while (JSON.parse(await connection.post(body)).result !== head) {
-      if (performance.now() > end) throw new Error(`no synchronization within ${limitMs / 1000} s`)
-      await sleep(20)
-    }
-    connection.end()
-  }
-
-  /** Asks for a balance until `end` resolves. Returns the times. */
-  async balances(end) {
-    let hasEnded = false
-    const ended = end.finally(() => (hasEnded = true))
-    const connection = await this.#connect()
-    const body = request('eth_getBalance', [sender, 'latest'])
-    const times = []
-    while (!hasEnded) {
-      const began = performance.now()
-      await connection.post(body)
-      times.push(performance.now() - began)
-      await sleep(pausesMs.balance)
-    }
-    connection.end()
-    await ended
-    return times
-  }
-
-  async stop() {
-    if (this.#child.exitCode !== null) return
-    const ended = new Promise((resolve) => this.#child.once('close', resolve))
-    this.#child.kill('SIGTERM')
-    await ended
-  }
-}
-
-function request(method, params) {
-  return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-}
-
-function quantile(values, share) {
-  const sorted = values.toSorted((one, other) => one - other)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
 }
