@@ -1,5 +1,5 @@
-// A state from a peer without execution: the growth chain, from a node with `--snap-server` to a new node, then to another one
-// that is killed again and again. Each node is a process on this machine.
+// A state from a peer without execution: the growth chain, from a node with `--snap-server` to a new node, then to a second node
+// with kills at random moments. Each node is a process on this machine.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -55,13 +55,13 @@ async function grow(chain, data, say) {
   }
 }
 
-/** Returns the size of the newest snapshot. */
+/** Returns the size of the latest snapshot. */
 function snapshotBytes(data) {
   const folder = join(data, 'snapshots')
   const numbers = existsSync(folder) ? readdirSync(folder).filter((name) => /^[0-9]+/.test(name)) : []
-  const newest = numbers.toSorted((one, other) => Number.parseInt(one, 10) - Number.parseInt(other, 10)).at(-1)
-  if (newest === undefined) throw new Error('the server has no snapshot')
-  return Number(execFileSync('du', ['-sb', join(folder, newest)], { encoding: 'utf8' }).split('\t', 1)[0])
+  const latest = numbers.toSorted((one, other) => Number.parseInt(one, 10) - Number.parseInt(other, 10)).at(-1)
+  if (latest === undefined) throw new Error('the server has no snapshot')
+  return Number(execFileSync('du', ['-sb', join(folder, latest)], { encoding: 'utf8' }).split('\t', 1)[0])
 }
 
 /** Synchronizes a new node, and compares the server's answers meanwhile with those of an idle server. */

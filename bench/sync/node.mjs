@@ -1,4 +1,4 @@
-// A node of this project with a listener for peers, in a process of its own.
+// A node of this project with a listener for peers, in a separate process.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection } from '../growth/connection.mjs'
 import { firstLine, freePort, launch } from '../targets/target.mjs'
@@ -45,7 +45,7 @@ export class SyncNode {
     for (const source of sources) await this.ask('admin_addPeer', (await source.ask('admin_nodeInfo')).enode)
   }
 
-  /** Resolves when the node has the height of another one. */
+  /** Resolves when the node has the height of a source. */
   async reaches(source) {
     await this.isAbove(Number(await source.ask('eth_blockNumber')) - 1)
   }
