@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { logAddressIndex } from './addressIndexLog.ts'
 import { Accounting } from './auth/accounting.ts'
 import { KeySource } from './auth/keySource.ts'
 import { StoreError } from './auth/store.ts'
@@ -124,6 +125,7 @@ async function startWith(
     })
     const isSearching = network !== undefined && (network.hasDiscovery || network.peers.length > 0)
     const endSyncLog = network === undefined ? () => undefined : logSync(() => nodeFigures(native), isSearching, logger)
+    const endIndexLog = logAddressIndex(() => nodeFigures(native)?.missingInAddressIndex, logger)
     accounting.start()
     source.watch(
       (keys) => workers.replaceKeys(keys),
@@ -183,6 +185,7 @@ async function startWith(
       async stop() {
         isEnding = true
         endSyncLog()
+        endIndexLog()
         source.stop()
         metrics?.close()
         admin?.close()

@@ -41,6 +41,7 @@ export async function nodeConfig(config: Config): Promise<string> {
     provenBlocks: provenBlocksOf(config),
     history: historyOf(config),
     hasSnapshots: config.storage.snapshots || config.p2p.snapServer,
+    hasAddressIndex: config.index.addresses,
     flushedKeys: config.storage.flushedKeys,
     groupedBlocks: config.storage.groupedBlocks,
     isTrieInMemory: config.storage.trie === 'memory',

@@ -47,6 +47,7 @@ pub(crate) struct NodeConfig {
     proven_blocks: Option<u64>,
     history: History,
     has_snapshots: bool,
+    has_address_index: bool,
     flushed_keys: usize,
     grouped_blocks: usize,
     is_trie_in_memory: bool,
@@ -347,6 +348,7 @@ impl NodeConfig {
         chain.proven_blocks = self.proven_blocks.map_or(ProvenBlocks::All, ProvenBlocks::Last);
         chain.history = self.history.into();
         chain.snapshots = self.has_snapshots.then(SnapshotHeights::default);
+        chain.has_address_index = self.has_address_index;
         chain.flushed_keys = self.flushed_keys;
         chain.grouped_from = self.grouped_blocks;
         chain.is_trie_in_memory = self.is_trie_in_memory;

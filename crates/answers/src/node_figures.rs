@@ -36,6 +36,10 @@ pub fn answer(node: &Node, executors: &[ExecutorStats]) -> Answer {
     for (name, kind) in [("pendingTransactions", SubPool::Pending), ("queuedTransactions", SubPool::Queued)] {
         json.key(name).raw(chain.pool().count(kind).to_string().as_bytes());
     }
+    match chain.blocks_missing_in_address_index()? {
+        Some(missing) => json.key("missingInAddressIndex").number(missing.cast_signed()),
+        None => json.key("missingInAddressIndex").null(),
+    };
     sync_figures::write(&mut json, node);
     network_figures::write(&mut json, node);
     json.key("lanes").begin_object();

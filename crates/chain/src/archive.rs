@@ -1,5 +1,6 @@
 //! The stored blocks behind caches, shared by readers and the importer.
 
+pub(crate) mod address_search;
 pub(crate) mod ancestry;
 pub(crate) mod derived_trie;
 pub(crate) mod historical_state;

@@ -7,14 +7,16 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use rhizome_evm::Deadline;
-use rhizome_primitives::{B256, Block, Bytes, ChainSpec, EMPTY_ROOT};
+use rhizome_primitives::{Address, B256, Block, Bytes, ChainSpec, EMPTY_ROOT};
 use rhizome_storage::{
     BlockWrite, CacheStats, ChainIdentity, ChangeSet, DiskBytes, Durability, HeadChange, NewNodes, NodeVersions, Store,
     StoreOptions, StoreStats,
 };
 use rhizome_trie::{MemoryNodes, StateReader, Trie, diff};
 
+use crate::address_indexer::{self, AddressIndexer};
 use crate::archive::Archive;
+use crate::archive::address_search::{self, AddressPage, AddressRange, AddressSearchError};
 use crate::archive::ancestry::ChainAncestry;
 use crate::archive::derived_trie::TrieSnapshot;
 use crate::archive::historical_state::HistoricalState;
@@ -52,8 +54,10 @@ const FEE_MARKET_BLOCKS: u64 = 50;
 ///
 /// Everything that moves the head is a job of the importer. Readers take the published head and no lock.
 pub struct Chain {
-    /// Dropped first: the thread uses the importer.
+    /// Dropped first: the threads use the importer.
     _pruner: Option<StatePruner>,
+    /// Present if blocks are missing in the address index.
+    _address_indexer: Option<AddressIndexer>,
     /// Present if snapshots are kept.
     snapshot_maker: Option<SnapshotMaker>,
     config: Arc<ChainConfig>,
@@ -72,6 +76,7 @@ impl Chain {
         let config = Arc::new(config);
         let archive = Arc::new(open_archive(&config)?);
         let record = archive.stored_head()?;
+        address_indexer::begin(&archive, (record.number(), record.hash))?;
         let state = ImportState::open(&record, &archive, &config)?;
         let snapshot = Arc::new(TrieSnapshot::new(&archive, &record, state.trie()));
         let head = Head::new(Arc::clone(&record), archive.store.generation(), &archive, snapshot);
@@ -86,6 +91,7 @@ impl Chain {
         recovery::watch_disk(&importer);
         let kept = config.kept_states(config.history);
         let pruner = kept.map(|kept| StatePruner::start(&importer, kept)).transpose()?;
+        let address_indexer = AddressIndexer::start(&importer)?;
         let snapshot_maker = start_snapshots(&config, &archive, &publisher)?;
         let settings = Arc::new(BlockSettings::new(Arc::clone(&config)));
         let builder = BlockBuilder {
@@ -107,6 +113,7 @@ impl Chain {
         let headers = HeaderChain::open(Arc::clone(&config), Arc::clone(&archive), Arc::clone(&publisher), invalid)?;
         Ok(Arc::new(Self {
             _pruner: pruner,
+            _address_indexer: address_indexer,
             snapshot_maker,
             config,
             archive,
@@ -247,6 +254,21 @@ impl Chain {
     /// Returns a transaction of the best chain.
     pub fn transaction(&self, hash: &B256) -> Result<Option<MinedTransaction>, ChainError> {
         self.archive.transaction(hash)
+    }
+
+    /// Returns a page of the transactions of an address on the best chain: at least `count`, if there are as many, and whole blocks.
+    pub fn address_transactions(
+        &self,
+        address: &Address,
+        range: AddressRange,
+        count: usize,
+    ) -> Result<AddressPage, AddressSearchError> {
+        address_search::page(&self.archive, address, range, count)
+    }
+
+    /// Returns the number of blocks that the address index still misses; `None` if it is switched off.
+    pub fn blocks_missing_in_address_index(&self) -> Result<Option<u64>, ChainError> {
+        address_search::missing_blocks(&self.archive)
     }
 
     /// Returns the state after a block: flat at the head, history elsewhere.
@@ -408,6 +430,7 @@ fn store_options(config: &ChainConfig) -> StoreOptions {
         write_buffer_bytes: config.write_buffer_bytes,
         max_open_files: config.max_open_files,
         node_versions: config.proven_blocks.node_versions(),
+        has_address_index: config.has_address_index,
         durability: if config.is_power_safe { Durability::Power } else { Durability::Process },
         ..StoreOptions::default()
     }

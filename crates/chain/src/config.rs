@@ -206,6 +206,8 @@ pub struct ChainConfig {
     /// Blocks that wait behind a block that is imported in a group, at least. Of the blocks of a group only the last one's state root
     /// is compared, unless it differs.
     pub grouped_from: usize,
+    /// Keeps an index of transactions by address. Blocks that were stored without it are added in the background.
+    pub has_address_index: bool,
     /// Keeps all nodes of the head's trie in memory, and not only as many as `cache_bytes` allows.
     pub is_trie_in_memory: bool,
     /// State roots before RSKIP-126 that are compared with the state. Each such block costs a walk through the whole state.
@@ -268,6 +270,7 @@ impl ChainConfig {
             snapshots: None,
             flushed_keys: 32_768,
             grouped_from: 256,
+            has_address_index: false,
             is_trie_in_memory: false,
             old_state_roots: OldStateRoots::default(),
             pool: PoolOptions::default(),

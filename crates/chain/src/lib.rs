@@ -8,6 +8,7 @@
 //! Start reading at `import` (a block from bytes to the best chain), then `import/rules` (consensus rules),
 //! `head/branch_change` (reorganisations), `headers` (headers ahead of their blocks), `archive` (reads), `mining` and `txpool`.
 
+mod address_indexer;
 mod archive;
 mod chain;
 mod config;
@@ -25,6 +26,7 @@ mod state_snapshots;
 mod txpool;
 mod verification;
 
+pub use archive::address_search::{AddressPage, AddressRange, AddressSearchError};
 pub use archive::ancestry::ChainAncestry;
 pub use archive::log_search::{BlockLogs, FoundLog, LogFilter, LogPosition, LogSearchError};
 pub use archive::reads::{BlockAtHeight, BlockReceipts, MinedTransaction};

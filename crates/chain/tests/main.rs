@@ -16,6 +16,7 @@ mod report;
 #[path = "../../conformance/src/vectors.rs"]
 mod vectors;
 
+mod address_index;
 mod block_files;
 mod development;
 mod directory;

@@ -14,6 +14,7 @@
 //! | `heights` | number, big-endian | hash, total difficulty and main flag of each block, in order of arrival |
 //! | `receipts` | block hash | transaction hashes and receipts |
 //! | `transactions` | transaction hash | hash and index of each block that holds it |
+//! | `addresses` | address, number of a block of the best chain | indexes of the transactions in which the address takes part |
 //! | `logs` | kind, value, shard | blocks of the shard that have such a log |
 //! | `headers` | number and hash of a header that was received before its block | difficulty of the chain up to it, header |
 
@@ -39,10 +40,11 @@ pub(crate) const BLOCKS: &str = "blocks";
 pub(crate) const HEIGHTS: &str = "heights";
 pub(crate) const RECEIPTS: &str = "receipts";
 pub(crate) const TRANSACTIONS: &str = "transactions";
+pub(crate) const ADDRESSES: &str = "addresses";
 pub(crate) const LOGS: &str = "logs";
 pub(crate) const HEADERS: &str = "headers";
 /// Names of all columns.
-pub(crate) const NAMES: [&str; 14] = [
+pub(crate) const NAMES: [&str; 15] = [
     META,
     NODES,
     NODE_BATCHES,
@@ -55,6 +57,7 @@ pub(crate) const NAMES: [&str; 14] = [
     HEIGHTS,
     RECEIPTS,
     TRANSACTIONS,
+    ADDRESSES,
     LOGS,
     HEADERS,
 ];
@@ -94,6 +97,12 @@ pub(crate) const TAKEOVER_KEY: &[u8] = b"takeover";
 
 /// Key of the row, in the column `default`, of a directory that counts the references to long values.
 pub(crate) const COUNTED_VALUES_KEY: &[u8] = b"counted values";
+
+/// Key of number and hash of the last block whose batch moved the address index, in the column `default`.
+pub(crate) const ADDRESS_TIP_KEY: &[u8] = b"address index tip";
+
+/// Key of the range of blocks that the address index still misses, in the column `default`.
+pub(crate) const MISSING_ADDRESSES_KEY: &[u8] = b"address index missing";
 
 /// Key of the banned addresses in the column `default`.
 pub(crate) const BANS_KEY: &[u8] = b"bans";
@@ -176,6 +185,7 @@ pub(crate) fn descriptors(
             // Hardly any transaction is in more than one block, so there is rarely anything to merge.
             options.set_merge_operator_associative("transaction locations", merge_locations);
         }),
+        column(ADDRESSES, &|_, _| {}),
         column(LOGS, &|options, _| {
             options.set_merge_operator_associative("log shards", merge_shards);
         }),

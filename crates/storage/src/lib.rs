@@ -9,10 +9,12 @@
 //! (typed access to rows and nodes), `engine.rs` and `write_faults.rs` (opening and reopening, a disk that refuses
 //! writes), `columns.rs` (rows of each column and their tuning), `node_journal.rs` and `node_files.rs` (storage of
 //! trie nodes), `change_set.rs` and `history.rs` (changes of blocks, earlier states), `kept_states.rs` and
-//! `value_references.rs` (removal of old states and of their long values), `log_index.rs` (log search), `headers.rs`
+//! `value_references.rs` (removal of old states and of their long values), `log_index.rs` (log search), `address_index.rs` (transactions by address), `headers.rs`
 //! (headers ahead of their blocks), `state_files.rs` and `takeover.rs` (a state from peers), `base_state.rs` (the state that a fork
 //! begins with).
 
+mod address_index;
+mod address_rows;
 mod base_state;
 mod cached_nodes;
 mod change_set;
@@ -57,6 +59,7 @@ mod corpus;
 #[path = "../../primitives/tests/mutation.rs"]
 mod mutation;
 
+pub use address_index::{AddressIndex, AddressPlan, SearchOrder};
 pub use base_state::BaseState;
 pub use cached_nodes::CachedNodes;
 pub use change_set::{ChangeSet, ReplacedState, StoredValue, ValueChange};

@@ -74,6 +74,8 @@ pub struct StoreOptions {
     pub node_versions: NodeVersions,
     /// Changes of the state by the last blocks that are kept in memory, for the history, before their rows are written together.
     pub history_tail: usize,
+    /// Keeps the address index.
+    pub has_address_index: bool,
 }
 
 impl Default for StoreOptions {
@@ -86,6 +88,7 @@ impl Default for StoreOptions {
             node_versions: NodeVersions::default(),
             // About 8 MB.
             history_tail: 32_768,
+            has_address_index: false,
         }
     }
 }

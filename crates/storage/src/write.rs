@@ -19,7 +19,7 @@ use crate::options::NodeVersions;
 use crate::record::{self, FlushedTrie, HeightEntry};
 use crate::value_references::ReferenceChanges;
 use crate::write_faults::WriteFault;
-use crate::{StorageError, Store, flat, history, history_tail, log_index, older_blocks};
+use crate::{StorageError, Store, address_index, flat, history, history_tail, log_index, older_blocks};
 
 /// Approximate size of a row in a batch, without a long value.
 const ROW_BYTES: usize = 96;
@@ -182,6 +182,7 @@ impl Store {
         };
         batch.put_cf(self.database.engine()?.column(META)?, HEAD_KEY, write.hash);
         self.batch_state(&mut batch, &write, best)?;
+        address_index::move_head(self, &mut batch, &write, best)?;
         let fork = best.enacted.first().map_or(write.number, |(number, _)| *number).saturating_sub(1);
         let written = || self.write_changed_chain(batch, fork, write.number);
         if best.retracted.is_empty() { written() } else { self.main_hashes.change(written) }
@@ -198,6 +199,7 @@ impl Store {
             values.extend(write.changes.into_iter().flat_map(|changes| changes.iter()));
         }
         self.batch_indexes(&mut batch, &writes)?;
+        address_index::add_children(self, &mut batch, &writes)?;
         flat::add_to_batch(&self.database, &mut batch, values)?;
         if let Some(last) = writes.last() {
             batch.put_cf(self.database.engine()?.column(META)?, HEAD_KEY, last.hash);
@@ -476,6 +478,7 @@ impl Store {
             batch.delete_cf(meta, columns::original_root_key(hash));
         }
         batch.put_cf(meta, HEAD_KEY, rewind.head);
+        address_index::move_back(self, &mut batch, rewind.retracted, (rewind.height, rewind.head))?;
         flat::add_to_batch(&self.database, &mut batch, difference.iter())?;
         if let Some(rows) = rewind.flushed {
             let flushed = FlushedTrie { number: rewind.height, hash: rewind.head, root: rewind.state_root };

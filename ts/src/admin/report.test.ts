@@ -21,6 +21,7 @@ const figures: NodeFigures = {
   highestBlock: 100,
   pendingTransactions: 3,
   queuedTransactions: 4,
+  missingInAddressIndex: null,
   sync: null,
   network: null,
   lanes: { pool: lane, trace: lane },

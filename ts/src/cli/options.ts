@@ -41,6 +41,7 @@ const settings = {
   forkBlock: ['--fork-block', 'fork.block'],
   forkKey: ['--fork-key', 'fork.key'],
   forkCache: ['--no-fork-cache', 'fork.cache'],
+  indexAddresses: ['--index-addresses', 'index.addresses'],
   logLevel: ['--log-level', 'log.level'],
 } as const
 

@@ -46,6 +46,7 @@ export function startCommand(): Command {
     .option('--fork-block <block>', 'number or hash of the block that the fork begins at (default: the best block)')
     .option('--fork-key <header=value>', 'header of the requests to the other node')
     .option('--no-fork-cache', 'do not cache the results of the other node on the disk')
+    .option('--index-addresses', 'index transactions by address, for ots_searchTransactions*')
     .option('--cors <origins>', 'origins of web pages that may call, separated by commas; "*" for all')
     .option('--compat <choice>', 'behave like the API document or the reference node (default: document)')
     .option('--tools', 'answer as test suites of Hardhat and Foundry expect (regtest and devnet)')

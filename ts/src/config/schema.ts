@@ -544,6 +544,13 @@ export const schema = section('', {
     powerSafe: yesNo('Sync the disk at each block, so that a loss of power loses no block. Slower.', false),
   }),
 
+  index: section('Indexes that some methods need.', {
+    addresses: yesNo(
+      'Index transactions by sender, recipient, created contract and holders of moved tokens, for ots_searchTransactionsBefore and ots_searchTransactionsAfter. Stored blocks are added in the background.',
+      false,
+    ),
+  }),
+
   health: section('Limits above which /health answers 503: the node is alive, but should get no requests.', {
     maxHeadAgeSeconds: Type.Optional(
       Type.Integer({

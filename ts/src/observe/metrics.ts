@@ -140,6 +140,11 @@ function coreMetrics(registry: Registry): (figures: NodeFigures | undefined) => 
     of(({ highestBlock }) => highestBlock),
   )
   gauge(
+    'rhizome_address_index_missing_blocks',
+    'Blocks that the address index misses.',
+    of(({ missingInAddressIndex }) => missingInAddressIndex ?? 0),
+  )
+  gauge(
     'rhizome_block_cache_bytes',
     'Cache of database blocks.',
     of(({ store }) => store.blockCacheBytes),

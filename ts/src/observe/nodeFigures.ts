@@ -109,6 +109,8 @@ export interface NodeFigures {
   readonly highestBlock: number
   readonly pendingTransactions: number
   readonly queuedTransactions: number
+  /** Blocks that the address index still misses; null if it is switched off. */
+  readonly missingInAddressIndex: number | null
   /** Null if the node runs without peers. */
   readonly sync: SyncFigures | null
   /** Null if the node runs without peers. */

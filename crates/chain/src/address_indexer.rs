@@ -1,0 +1,90 @@
+//! Blocks that were stored without the address index: a thread adds their rows.
+
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Weak};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use rhizome_primitives::B256;
+use rhizome_storage::{AddressIndex, Store};
+
+use crate::archive::Archive;
+use crate::error::ChainError;
+use crate::import::importer::Importer;
+use crate::import::priority::lower_priority;
+
+/// Time after which a step that failed is repeated.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Blocks of a step, at most: each step ends a group of blocks of a long import.
+const BLOCKS_PER_STEP: u64 = 1024;
+
+/// The thread that completes the index. Ends with the last missing block, or when it is dropped.
+pub(crate) struct AddressIndexer {
+    importer: Weak<Importer>,
+    /// Present until the thread is to end.
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Brings the index in line with the blocks that were stored while it was off. Does nothing if it is off now.
+pub(crate) fn begin(archive: &Archive, head: (u64, B256)) -> Result<(), ChainError> {
+    let Some(index) = AddressIndex::new(&archive.store) else { return Ok(()) };
+    // Genesis and the block that a fork begins at have no receipts.
+    let first = archive.first_block().saturating_add(1).max(archive.store.first_receipts());
+    Ok(index.begin(head, first)?)
+}
+
+impl AddressIndexer {
+    /// Starts the thread; `None` if no block is missing.
+    pub(crate) fn start(importer: &Arc<Importer>) -> Result<Option<Self>, ChainError> {
+        let is_missing = match AddressIndex::new(&importer.steps.archive.store) {
+            Some(index) => index.missing()?.is_some_and(|missing| !missing.is_empty()),
+            None => false,
+        };
+        if !is_missing {
+            return Ok(None);
+        }
+        let (stop, stopped) = channel();
+        let weak = Arc::downgrade(importer);
+        let run = move || {
+            lower_priority();
+            let mut pause = Duration::ZERO;
+            while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+                let Some(importer) = weak.upgrade() else { return };
+                pause = match add_missing(&importer) {
+                    Ok(true) => Duration::ZERO,
+                    Ok(false) => return,
+                    // A failed write is repeated after the recovery; the missing blocks are in the figures of the node.
+                    Err(_) => PAUSE,
+                };
+            }
+        };
+        let thread = thread::Builder::new().name("address-index".into()).spawn(run);
+        let thread = Some(thread.map_err(|source| ChainError::Thread { source })?);
+        Ok(Some(Self { importer: Arc::downgrade(importer), stop: Some(stop), thread }))
+    }
+}
+
+impl Drop for AddressIndexer {
+    /// Waits until the thread has ended: it holds the database open.
+    fn drop(&mut self) {
+        self.stop = None;
+        let Some(thread) = self.thread.take() else { return };
+        // The thread may wait for the importer, which may drop the last handle of the chain.
+        if !self.importer.upgrade().is_some_and(|importer| importer.is_this_thread()) {
+            drop(thread.join());
+        }
+    }
+}
+
+/// Adds the rows of some blocks. Returns false if none is missing any more.
+fn add_missing(importer: &Importer) -> Result<bool, ChainError> {
+    let Some(plan) = index(&importer.steps.archive.store)?.plan(BLOCKS_PER_STEP)? else { return Ok(false) };
+    // Nothing moves the head during a job. An outdated plan is dropped.
+    importer.run(move |writer| Ok::<_, ChainError>(index(&writer.steps.archive.store)?.write(plan)?))??;
+    Ok(true)
+}
+
+fn index(store: &Store) -> Result<AddressIndex<'_>, ChainError> {
+    AddressIndex::new(store).ok_or(ChainError::ImporterStopped)
+}
