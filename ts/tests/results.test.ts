@@ -55,7 +55,7 @@ async function good<T>(name: string, params: Params = [], ask = node.result.bind
 
 beforeAll(async () => {
   node = await NodeProcess.start(
-    ['--workers', '1', '--peers', `enode://${'cd'.repeat(64)}@127.0.0.1:1`],
+    ['--workers', '1', '--index-addresses', '--peers', `enode://${'cd'.repeat(64)}@127.0.0.1:1`],
     '[rpc]\ntimeoutMs = 60000\n[modules.rsk]\ndeny = []\n',
   )
   client = await Client.open(node.url)
@@ -210,6 +210,26 @@ describe('answers have the form that is described', { timeout: 120_000 }, () => 
     await good('debug_traceTransaction', [hash, { tracer: 'prestateTracer', tracerConfig: { diffMode: true } }])
     for (const at of ['earliest', '0x99']) await good('debug_traceBlockByNumber', [at])
     for (const name of ['debug_traceTransaction', 'debug_traceBlockByHash']) await good(name, [none])
+  })
+
+  test('Otterscan', async () => {
+    for (const who of [from, contract, nobody]) {
+      await good('ots_hasCode', [who, 'latest'])
+      await good('ots_getContractCreator', [who])
+      for (const name of ['ots_searchTransactionsBefore', 'ots_searchTransactionsAfter']) await good(name, [who, 0, 25])
+    }
+    for (const at of [0, 1, 'latest', '0x99']) {
+      await good('ots_getBlockDetails', [at])
+      await good('ots_getBlockTransactions', [at, 0, 10])
+      await good('ots_getHeaderByNumber', [at])
+    }
+    for (const at of [block, none]) await good('ots_getBlockDetailsByHash', [at])
+    for (const nonce of [0, 99]) await good('ots_getTransactionBySenderAndNonce', [from, nonce])
+    for (const one of [creation, hash, failed, none]) {
+      await good('ots_getTransactionError', [one])
+      await good('ots_getInternalOperations', [one])
+      await good('ots_traceTransaction', [one])
+    }
   })
 
   test('accounts', async () => {

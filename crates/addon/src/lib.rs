@@ -31,6 +31,7 @@ pub mod net;
 pub mod network;
 pub mod node;
 mod optimizations;
+pub mod ots;
 pub mod owner;
 pub mod personal;
 mod pool;

@@ -151,6 +151,6 @@ pub(crate) fn header_text(block: &BlockRef) -> Vec<u8> {
     json.finish()
 }
 
-fn mined_position(record: &BlockRecord, index: usize) -> MinedPosition {
+pub(crate) fn mined_position(record: &BlockRecord, index: usize) -> MinedPosition {
     MinedPosition { block_hash: record.hash, block_number: record.number(), index: index as u64 }
 }

@@ -94,7 +94,7 @@ export function wireNames({ name, alias }: MethodSpec<Context>): string[] {
 }
 
 /** Second names of modules. */
-const sameModule: Readonly<Record<string, string>> = { chain: 'rsk', anvil: 'hardhat' }
+const sameModule: Readonly<Record<string, string>> = { chain: 'rsk', anvil: 'hardhat', erigon: 'ots' }
 
 function moduleOf(name: string): string {
   const [prefix = ''] = name.split(/[_.]/)
@@ -105,7 +105,7 @@ function moduleOf(name: string): string {
  * Modules that are off by default outside development networks: they change the chain or the peers, are for miners, spend
  * the funds of the node's accounts, or make every request expensive.
  */
-const offByDefault = ['admin', 'debug', 'evm', 'hardhat', 'mnr', 'personal', 'sco', 'trace']
+const offByDefault = ['admin', 'debug', 'evm', 'hardhat', 'mnr', 'ots', 'personal', 'sco', 'trace']
 
 /** Modules of `offByDefault` with which unknown clients could harm the node or its accounts. */
 const dangerous = ['admin', 'debug', 'evm', 'hardhat', 'mnr', 'personal', 'sco']

@@ -141,6 +141,19 @@ import { net_listening } from './net_listening.ts'
 import { net_peerCount } from './net_peerCount.ts'
 import { net_peerList } from './net_peerList.ts'
 import { net_version } from './net_version.ts'
+import { ots_getApiLevel } from './ots_getApiLevel.ts'
+import { ots_getBlockDetails } from './ots_getBlockDetails.ts'
+import { ots_getBlockDetailsByHash } from './ots_getBlockDetailsByHash.ts'
+import { ots_getBlockTransactions } from './ots_getBlockTransactions.ts'
+import { ots_getContractCreator } from './ots_getContractCreator.ts'
+import { ots_getHeaderByNumber } from './ots_getHeaderByNumber.ts'
+import { ots_getInternalOperations } from './ots_getInternalOperations.ts'
+import { ots_getTransactionBySenderAndNonce } from './ots_getTransactionBySenderAndNonce.ts'
+import { ots_getTransactionError } from './ots_getTransactionError.ts'
+import { ots_hasCode } from './ots_hasCode.ts'
+import { ots_searchTransactionsAfter } from './ots_searchTransactionsAfter.ts'
+import { ots_searchTransactionsBefore } from './ots_searchTransactionsBefore.ts'
+import { ots_traceTransaction } from './ots_traceTransaction.ts'
 import { personal_dumpRawKey } from './personal_dumpRawKey.ts'
 import { personal_ecRecover } from './personal_ecRecover.ts'
 import { personal_importRawKey } from './personal_importRawKey.ts'
@@ -1293,6 +1306,89 @@ export const table: readonly MethodSpec<Context>[] = [
     module: 'trace',
     cost: 100,
     doc: 'Executes a block again and shows the same for each transaction.',
+  }),
+  spec(ots_getApiLevel, {
+    name: 'ots_getApiLevel',
+    module: 'ots',
+    cost: 1,
+    doc: 'Level of the API of Otterscan: 8.',
+  }),
+  spec(ots_getHeaderByNumber, {
+    name: 'ots_getHeaderByNumber',
+    alias: 'erigon_getHeaderByNumber',
+    module: 'ots',
+    cost: 2,
+    doc: 'Like `eth_getHeaderByNumber`; Otterscan asks for it to recognize a node.',
+  }),
+  spec(ots_hasCode, {
+    name: 'ots_hasCode',
+    module: 'ots',
+    cost: 1,
+    contracts: addressAt(0),
+    doc: 'Whether an account has code.',
+  }),
+  spec(ots_getBlockDetails, {
+    name: 'ots_getBlockDetails',
+    module: 'ots',
+    cost: 5,
+    doc: 'A block without its transactions, and the fees of its senders.',
+  }),
+  spec(ots_getBlockDetailsByHash, {
+    name: 'ots_getBlockDetailsByHash',
+    module: 'ots',
+    cost: 5,
+    doc: 'Like `ots_getBlockDetails`, by hash.',
+  }),
+  spec(ots_getBlockTransactions, {
+    name: 'ots_getBlockTransactions',
+    module: 'ots',
+    cost: 10,
+    doc: 'A page of the transactions and receipts of a block, the last transactions first; at most 25.',
+  }),
+  spec(ots_searchTransactionsBefore, {
+    name: 'ots_searchTransactionsBefore',
+    module: 'ots',
+    cost: 50,
+    contracts: addressAt(0),
+    doc: 'Transactions of an address below a block (0: from the head down), at least a page of at most 25 and whole blocks. Needs `index.addresses`.',
+  }),
+  spec(ots_searchTransactionsAfter, {
+    name: 'ots_searchTransactionsAfter',
+    module: 'ots',
+    cost: 50,
+    contracts: addressAt(0),
+    doc: 'Like `ots_searchTransactionsBefore`, above a block.',
+  }),
+  spec(ots_getTransactionBySenderAndNonce, {
+    name: 'ots_getTransactionBySenderAndNonce',
+    module: 'ots',
+    cost: 10,
+    doc: 'Hash of a mined transaction of a sender.',
+  }),
+  spec(ots_getContractCreator, {
+    name: 'ots_getContractCreator',
+    module: 'ots',
+    cost: 100,
+    contracts: addressAt(0),
+    doc: 'The transaction that created a contract, and its creator.',
+  }),
+  spec(ots_getTransactionError, {
+    name: 'ots_getTransactionError',
+    module: 'ots',
+    cost: 50,
+    doc: 'Executes a transaction again: the data of its revert.',
+  }),
+  spec(ots_getInternalOperations, {
+    name: 'ots_getInternalOperations',
+    module: 'ots',
+    cost: 50,
+    doc: 'Executes a transaction again: transfers of coins, creations and self-destructs inside it.',
+  }),
+  spec(ots_traceTransaction, {
+    name: 'ots_traceTransaction',
+    module: 'ots',
+    cost: 50,
+    doc: 'Executes a transaction again: its calls as a list.',
   }),
 ]
 

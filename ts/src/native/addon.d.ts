@@ -491,6 +491,33 @@ export declare function openBody(): object
 /** Opens the node of this process. Takes its settings as JSON, returns the result of `nodeInfo`. */
 export declare function openNode(config: string): string
 
+/** Answers `ots_getBlockDetails` and `ots_getBlockDetailsByHash`. */
+export declare function otsGetBlockDetails(block: string, deadlineMs: number, token: number): Promise<string | Buffer>
+
+/** Answers `ots_getBlockTransactions`. */
+export declare function otsGetBlockTransactions(block: string, page: number, pageSize: number, deadlineMs: number, token: number): Promise<string | Buffer>
+
+/** Answers `ots_getContractCreator`. */
+export declare function otsGetContractCreator(address: string, deadlineMs: number, token: number): Promise<string | Buffer>
+
+/** Answers `ots_getInternalOperations`. */
+export declare function otsGetInternalOperations(hash: string, deadlineMs: number, token: number): Promise<string | Buffer>
+
+/** Answers `ots_getTransactionBySenderAndNonce`. */
+export declare function otsGetTransactionBySenderAndNonce(sender: string, nonce: string, deadlineMs: number, token: number): Promise<string | Buffer>
+
+/** Answers `ots_getTransactionError`. */
+export declare function otsGetTransactionError(hash: string, deadlineMs: number, token: number): Promise<string | Buffer>
+
+/** Answers `ots_hasCode`. */
+export declare function otsHasCode(address: string, block: string): string | Buffer | Promise<string | Buffer>
+
+/** Answers `ots_searchTransactionsBefore`, and `ots_searchTransactionsAfter` with `is_forward`, with at most `max_bytes`. */
+export declare function otsSearchTransactions(address: string, block: number, isForward: boolean, pageSize: number, maxBytes: number, deadlineMs: number, token: number): Promise<string | Buffer>
+
+/** Answers `ots_traceTransaction`. */
+export declare function otsTraceTransaction(hash: string, deadlineMs: number, token: number): Promise<string | Buffer>
+
 /** Returns the nodes that are always dialled, and the bans of the operator. */
 export declare function peerRules(): string
 

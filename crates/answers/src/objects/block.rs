@@ -67,6 +67,42 @@ pub fn pending_hash(pending: &PendingBlock) -> B256 {
     shown_header(pending).hash()
 }
 
+/// Writes a block of the chain without bloom, with the number of its transactions and the given ones, by index and with four bytes
+/// of their input (Otterscan). `None`: without the member `transactions`.
+pub(crate) fn write_summary(
+    json: &mut JsonWriter,
+    record: &BlockRecord,
+    transaction_count: u64,
+    listed: Option<&[usize]>,
+    form: TransactionForm,
+) {
+    let header = &record.block.header;
+    json.begin_object();
+    write_identity(json, header, Some(&record.hash), None, None);
+    json.key("totalDifficulty").quantity_wide(&record.total_difficulty);
+    json.key("extraData").data(&header.extra_data);
+    json.key("size").quantity(record.size as u64);
+    write_gas_and_time(json, header);
+    json.key("transactionCount").number(transaction_count.cast_signed());
+    if let Some(listed) = listed {
+        json.key("transactions").begin_array();
+        for index in listed {
+            let (block_hash, block_number) = (record.hash, record.number());
+            let position = MinedPosition { block_hash, block_number, index: *index as u64 };
+            if let (Some(mined), Some(sender)) = (record.block.transactions.get(*index), record.senders().get(*index)) {
+                let selector = mined.data().get(..4).unwrap_or(mined.data());
+                transaction::write_with_input(json, mined, sender, Some(&position), form, selector);
+            }
+        }
+        json.end_array();
+    }
+    json.key("uncles").begin_array();
+    record.block.uncles.iter().for_each(|uncle| json.hash(&uncle.hash()));
+    json.end_array();
+    write_tail(json, &record.block);
+    json.end_object();
+}
+
 /// Writes the header of a block of the chain: its object without `size`, `transactions` and `uncles`.
 pub fn write_mined_header(json: &mut JsonWriter, record: &BlockRecord) {
     write_header(json, &record.block, Some(&record.hash), &record.total_difficulty);
@@ -79,7 +115,7 @@ pub fn write_pending_header(json: &mut JsonWriter, pending: &PendingBlock) {
 
 fn write_header(json: &mut JsonWriter, block: &Block, hash: Option<&B256>, total_difficulty: &U256) {
     json.begin_object();
-    write_identity(json, &block.header, hash, None);
+    write_identity(json, &block.header, hash, None, hash.map(|_| &block.header.logs_bloom));
     json.key("totalDifficulty").quantity_wide(total_difficulty);
     json.key("extraData").data(&block.header.extra_data);
     write_gas_and_time(json, &block.header);
@@ -134,7 +170,8 @@ fn write_members(
     let header = &block.header;
     // A block of which nothing is listed has the root of an empty list.
     let is_bare = !block.transactions.is_empty() && listed(block, form).next().is_none();
-    write_identity(json, header, knowledge.hash.as_ref(), is_bare.then_some(&EMPTY_ROOT));
+    let bloom = knowledge.hash.map(|_| &header.logs_bloom);
+    write_identity(json, header, knowledge.hash.as_ref(), is_bare.then_some(&EMPTY_ROOT), bloom);
     json.key("totalDifficulty").quantity_wide(&knowledge.total_difficulty);
     json.key("extraData").data(&header.extra_data);
     json.key("size").quantity(knowledge.size as u64);
@@ -156,7 +193,13 @@ fn listed(block: &Block, form: TransactionForm) -> impl Iterator<Item = (usize, 
 }
 
 /// The members from `number` to `difficulty`. `shown_root` replaces the root of the transactions.
-fn write_identity(json: &mut JsonWriter, header: &Header, hash: Option<&B256>, shown_root: Option<&B256>) {
+fn write_identity(
+    json: &mut JsonWriter,
+    header: &Header,
+    hash: Option<&B256>,
+    shown_root: Option<&B256>,
+    bloom: Option<&Bytes>,
+) {
     match hash {
         Some(hash) => {
             json.key("number").quantity(header.number);
@@ -175,8 +218,8 @@ fn write_identity(json: &mut JsonWriter, header: &Header, hash: Option<&B256>, s
         None => json.key("nonce").null(),
     }
     json.key("sha3Uncles").data(&header.uncles_hash);
-    match hash {
-        Some(_) => json.key("logsBloom").data(&header.logs_bloom),
+    match bloom {
+        Some(bloom) => json.key("logsBloom").data(bloom),
         None => json.key("logsBloom").null(),
     }
     match shown_root {

@@ -5,7 +5,7 @@ use crate::objects::log;
 use crate::objects::transaction::{self, MinedPosition};
 use rhizome_chain::LogPosition;
 use rhizome_primitives::transaction::created_address;
-use rhizome_primitives::{Address, Receipt, Transaction};
+use rhizome_primitives::{Address, B256, Receipt, Transaction};
 
 /// Writes the receipt of a mined transaction. `first_log_index` is the number of logs of the transactions before it.
 pub fn write(
@@ -16,8 +16,48 @@ pub fn write(
     position: &MinedPosition,
     first_log_index: u64,
 ) {
-    let hash = mined.hash();
     json.begin_object();
+    write_members(json, mined, sender, receipt, position, Some(first_log_index));
+    json.end_object();
+}
+
+/// Does the same as [`write`] with the time of the block in seconds since 1970 (Otterscan).
+pub(crate) fn write_with_time(
+    json: &mut JsonWriter,
+    mined: &Transaction,
+    sender: &Address,
+    receipt: &Receipt,
+    position: &MinedPosition,
+    (first_log_index, timestamp): (u64, u64),
+) {
+    json.begin_object();
+    write_members(json, mined, sender, receipt, position, Some(first_log_index));
+    json.key("timestamp").number(timestamp.cast_signed());
+    json.end_object();
+}
+
+/// Does the same as [`write`]; logs and bloom are null (Otterscan).
+pub(crate) fn write_without_logs(
+    json: &mut JsonWriter,
+    mined: &Transaction,
+    sender: &Address,
+    receipt: &Receipt,
+    position: &MinedPosition,
+) {
+    json.begin_object();
+    write_members(json, mined, sender, receipt, position, None);
+    json.end_object();
+}
+
+fn write_members(
+    json: &mut JsonWriter,
+    mined: &Transaction,
+    sender: &Address,
+    receipt: &Receipt,
+    position: &MinedPosition,
+    first_log_index: Option<u64>,
+) {
+    let hash = mined.hash();
     json.key("transactionHash").hash(&hash);
     json.key("transactionIndex").quantity(position.index);
     json.key("blockHash").hash(&position.block_hash);
@@ -30,23 +70,32 @@ pub fn write(
     } else {
         json.key("contractAddress").null();
     }
+    match first_log_index {
+        Some(first) => write_logs(json, receipt, position, &hash, first),
+        None => json.key("logs").null(),
+    }
+    json.key("from").data(sender.as_slice());
+    transaction::write_recipient(json, mined);
+    json.key("status").quantity(u64::from(receipt.success));
+    match first_log_index {
+        Some(_) => json.key("logsBloom").data(receipt.bloom.as_bytes()),
+        None => json.key("logsBloom").null(),
+    }
+    json.key("type").quantity(0);
+    json.key("effectiveGasPrice").quantity_wide(&mined.gas_price());
+}
+
+fn write_logs(json: &mut JsonWriter, receipt: &Receipt, position: &MinedPosition, hash: &B256, first_log_index: u64) {
     json.key("logs").begin_array();
     for (log, log_index) in receipt.logs.iter().zip(first_log_index..) {
         let log_place = LogPosition {
             block_number: position.block_number,
             block_hash: position.block_hash,
-            transaction_hash: hash,
+            transaction_hash: *hash,
             transaction_index: position.index,
             log_index,
         };
         log::write(json, log, &log_place, None);
     }
     json.end_array();
-    json.key("from").data(sender.as_slice());
-    transaction::write_recipient(json, mined);
-    json.key("status").quantity(u64::from(receipt.success));
-    json.key("logsBloom").data(receipt.bloom.as_bytes());
-    json.key("type").quantity(0);
-    json.key("effectiveGasPrice").quantity_wide(&mined.gas_price());
-    json.end_object();
 }

@@ -23,6 +23,18 @@ pub fn write(
     position: Option<&MinedPosition>,
     form: TransactionForm,
 ) {
+    write_with_input(json, transaction, sender, position, form, transaction.data());
+}
+
+/// Does the same as [`write`] with another `input`.
+pub(crate) fn write_with_input(
+    json: &mut JsonWriter,
+    transaction: &Transaction,
+    sender: &Address,
+    position: Option<&MinedPosition>,
+    form: TransactionForm,
+    input: &[u8],
+) {
     json.begin_object();
     json.key("hash").hash(&transaction.hash());
     json.key("nonce").quantity_wide(&transaction.nonce());
@@ -40,7 +52,7 @@ pub fn write(
     json.key("gas").quantity_bytes(transaction.gas_limit_bytes());
     json.key("gasPrice").quantity_wide(&transaction.gas_price());
     json.key("value").quantity_wide(&transaction.value());
-    json.key("input").data(transaction.data());
+    json.key("input").data(input);
     write_signature(json, transaction, form);
     json.key("type").quantity(0);
     json.end_object();

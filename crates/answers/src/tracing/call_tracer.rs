@@ -382,7 +382,7 @@ fn leaf_error(end: LeafEnd) -> Option<&'static str> {
     })
 }
 
-fn name(kind: CallKind) -> &'static str {
+pub(crate) fn name(kind: CallKind) -> &'static str {
     match kind {
         CallKind::Call => "CALL",
         CallKind::CallCode => "CALLCODE",
