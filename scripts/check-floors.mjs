@@ -53,6 +53,7 @@ const folders = {
   http: ['rpc', 'observe', 'config', 'native', 'filters', 'auth'],
   ws: ['rpc', 'observe', 'config', 'native', 'filters', 'auth'],
   admin: ['observe', 'config', 'auth', 'http'],
+  explorer: ['admin'],
 }
 
 /** Packages that only these folders may import. */

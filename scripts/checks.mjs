@@ -22,6 +22,7 @@ export function checks(root) {
     ['format and lint of TypeScript', () => local('@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.')],
     ['types of TypeScript', () => local('typescript/bin/tsc', '-p', '.')],
     ["types of the operator's page", () => local('typescript/bin/tsc', '-p', 'ts/src/admin/page')],
+    ['types of the explorer', () => local('typescript/bin/tsc', '-p', 'ts/src/explorer/page')],
     ['files and symbols named in documents', () => report(checkReferences(root))],
     ['floors', () => report(checkFloors(root))],
     ['circles and names of types', () => report(checkCircles(root).problems)],

@@ -1,5 +1,5 @@
 // Bundles the TypeScript program: each worker loads a few files many times faster than hundreds of modules.
-import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { declare } from './declarations.mjs'
 
@@ -28,7 +28,8 @@ export async function buildBundle(root) {
     logLevel: 'warn',
     output: { ...output, dir: fresh, chunkFileNames: '[name].js' },
   })
-  await buildPage(root, join(fresh, 'page'))
+  await buildPage(root, 'admin', join(fresh, 'page'))
+  await buildPage(root, 'explorer', join(fresh, 'explorer'))
   const { schema } = await loadBundle(root, 'schema', 'ts/src/config/schema.ts')
   await declare(root, join(fresh, 'types'), schema)
   // Swapped by one rename: a node that starts meanwhile finds the old bundle or the new one.
@@ -37,10 +38,10 @@ export async function buildBundle(root) {
   rmSync(old, { recursive: true, force: true })
 }
 
-/** Bundles the operator's page: one script for browsers, the other files unchanged. */
-async function buildPage(root, place) {
+/** Bundles the operator's page or the explorer: one script for browsers, the styles of both, the other files unchanged. */
+async function buildPage(root, name, place) {
   const { build } = await import('rolldown')
-  const source = 'ts/src/admin/page'
+  const source = `ts/src/${name}/page`
   await build({
     cwd: root,
     input: { page: `${source}/main.ts` },
@@ -48,7 +49,10 @@ async function buildPage(root, place) {
     logLevel: 'warn',
     output: { ...output, dir: place },
   })
-  for (const name of ['index.html', 'page.css', 'icon.svg']) copyFileSync(join(root, source, name), join(place, name))
+  copyFileSync(join(root, source, 'index.html'), join(place, 'index.html'))
+  copyFileSync(join(root, 'ts/src/admin/page/icon.svg'), join(place, 'icon.svg'))
+  const styles = ['ts/src/admin/page/page.css', ...(name === 'explorer' ? [`${source}/explorer.css`] : [])]
+  writeFileSync(join(place, 'page.css'), styles.map((path) => readFileSync(join(root, path), 'utf8')).join('\n'))
 }
 
 /** Bundles a TypeScript module and imports it, for scripts. */

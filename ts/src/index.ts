@@ -10,8 +10,10 @@ export type NodeSettings = { [Section in keyof Config]?: Partial<Config[Section]
 
 /** Starts the node of this process. Throws ConfigError, PortError, AddonMissing or UnsupportedSystem. */
 export async function startNode(settings: NodeSettings = {}): Promise<RunningNode> {
-  const { url, port, urls, metricsUrl, adminUrl, failure, shutdown, stop } = await start(loadConfig({ settings }))
-  return { url, port, urls, metricsUrl, adminUrl, failure, shutdown, stop }
+  const { url, port, urls, metricsUrl, adminUrl, explorerUrl, failure, shutdown, stop } = await start(
+    loadConfig({ settings }),
+  )
+  return { url, port, urls, metricsUrl, adminUrl, explorerUrl, failure, shutdown, stop }
 }
 
 export { ConfigError } from './config/error.ts'

@@ -71,6 +71,7 @@ async function startWith(
   const network = networkSettings(config)
   let certificates = checkCertificates(config)
   const operator = config.admin.enabled ? (await import('./operator.ts')).prepareOperator(config, logger) : undefined
+  const explorer = config.explorer.enabled ? (await import('./explorer.ts')).prepareExplorer(config, logger) : undefined
   const accounting = new Accounting(store.service, reporter(logger, 'usage could not be stored; retrying'))
   const source = await openKeys(config, store, accounting)
   const addresses = addressesOf(config)
@@ -150,6 +151,7 @@ async function startWith(
       native,
       sources,
     })
+    const page = await explorer?.serve({ url: urls[0] ?? '', takesWebSockets: config.ws.enabled })
     const saver = stateSaver(native, stateFiles, logger)
     logger.debug({ urls, network: config.network, workers: count }, 'serving')
     logMessageMemory(config, logger)
@@ -164,6 +166,7 @@ async function startWith(
       workers: count,
       metricsUrl: metrics?.url,
       adminUrl: admin?.url,
+      explorerUrl: page?.url,
       native,
       onHead(listener) {
         onHead = listener
@@ -189,6 +192,7 @@ async function startWith(
         source.stop()
         metrics?.close()
         admin?.close()
+        page?.close()
         const isIdle = await workers.stop(config.http.drainMs)
         await admin?.save()
         await accounting.stop()

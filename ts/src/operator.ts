@@ -98,6 +98,8 @@ export function prepareOperator(
         ],
         page,
         {
+          section: 'admin',
+          calledOrigins: [],
           hosts: [...hosts, host],
           token,
           onDefect: (error) => logger.error({ defect: error.stack ?? error.message }, 'internal error'),

@@ -10,6 +10,8 @@ export interface RunningNode {
   readonly metricsUrl: string | undefined
   /** URL of the operator's page and its API; undefined if they are not served. */
   readonly adminUrl: string | undefined
+  /** URL of the explorer; undefined if it is not served. */
+  readonly explorerUrl: string | undefined
   /** Resolves with the reason after a fatal error. The program should then call `stop`. */
   readonly failure: Promise<string>
   /** Resolves when a caller requests the shutdown (`rsk_shutdown`). The program should then call `stop`. */

@@ -80,5 +80,5 @@ test('behavior: a node hands out no inner parts at run time either', async () =>
     await node.stop()`
   writeFileSync(join(project, 'keys.mjs'), program)
   const { output } = await runProgram([join(project, 'keys.mjs')])
-  expect(output).toBe('adminUrl,failure,metricsUrl,port,shutdown,stop,url,urls\n')
+  expect(output).toBe('adminUrl,explorerUrl,failure,metricsUrl,port,shutdown,stop,url,urls\n')
 })

@@ -24,6 +24,7 @@ interface ServedUrls {
   readonly urls: string[]
   readonly metricsUrl?: string
   readonly adminUrl?: string
+  readonly explorerUrl?: string
 }
 
 /** Environment of a new node. */
@@ -43,11 +44,13 @@ export class NodeProcess {
   readonly metricsUrl: string | undefined
   /** URL of the operator's page, if it is served. */
   readonly adminUrl: string | undefined
+  /** URL of the explorer, if it is served. */
+  readonly explorerUrl: string | undefined
   readonly #exit: Promise<number>
   readonly #errors: () => string
 
   private constructor(
-    { url, urls, metricsUrl, adminUrl }: ServedUrls,
+    { url, urls, metricsUrl, adminUrl, explorerUrl }: ServedUrls,
     child: ChildProcess,
     exit: Promise<number>,
     errors: () => string,
@@ -56,6 +59,7 @@ export class NodeProcess {
     this.urls = urls
     this.metricsUrl = metricsUrl
     this.adminUrl = adminUrl
+    this.explorerUrl = explorerUrl
     this.child = child
     this.#exit = exit
     this.#errors = errors

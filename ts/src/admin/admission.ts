@@ -7,10 +7,13 @@ import { ApiError } from './refusal.ts'
 // (Origin, Sec-Fetch-Site), and requests without the token.
 
 /** Throws ApiError unless the request has one `Host` and it names this address. */
-export function checkHost({ host: sent = [] }: NodeJS.Dict<string[]>, hosts: readonly string[]): void {
+export function checkHost(
+  { host: sent = [] }: NodeJS.Dict<string[]>,
+  { section, hosts }: { readonly section: string; readonly hosts: readonly string[] },
+): void {
   if (sent.length > 1) throw new ApiError(400, 'host', 'Host: expected one')
   if (isHostAllowed(sent[0] ?? '', hosts)) return
-  throw new ApiError(403, 'host', 'Host: this name is not in admin.hosts')
+  throw new ApiError(403, 'host', `Host: this name is not in ${section}.hosts`)
 }
 
 /** Throws ApiError for requests of a page of another origin. Programs other than browsers send neither header. */

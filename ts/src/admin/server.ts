@@ -11,18 +11,20 @@ const headersMs = 5000
 const requestMs = 10_000
 const maxConnections = 200
 
-/** The page loads only its own files, cannot be framed, and cannot turn text into markup. */
-const pagePolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-].join('; ')
+/** The page loads only its own files, cannot be framed, and cannot turn text into markup. `called`: further origins that it calls. */
+function pagePolicy(called: readonly string[]): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    ["connect-src 'self'", ...called].join(' '),
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+  ].join('; ')
+}
 
 const always = {
   'Cache-Control': 'no-store',
@@ -38,6 +40,10 @@ export class AdminListenError extends Error {
 }
 
 export interface AdminSettings {
+  /** Section of the configuration that has the address. */
+  readonly section: 'admin' | 'explorer'
+  /** Origins that the page calls besides its own. */
+  readonly calledOrigins: readonly string[]
   /** Accepted Host headers besides loopback names. */
   readonly hosts: readonly string[]
   /** SHA-256 of the token of the API; undefined: no token is required. */
@@ -52,11 +58,13 @@ export class AdminServer {
   readonly #routes: readonly Route[]
   readonly #page: ReadonlyMap<string, PageFile>
   readonly #settings: AdminSettings
+  readonly #pagePolicy: string
 
   constructor(routes: readonly Route[], page: ReadonlyMap<string, PageFile>, settings: AdminSettings) {
     this.#routes = routes
     this.#page = page
     this.#settings = settings
+    this.#pagePolicy = pagePolicy(settings.calledOrigins)
     this.#server = createServer({ headersTimeout: headersMs, requestTimeout: requestMs }, (request, response) => {
       this.#serve(request, response).catch((error: Error) => this.#refuse(response, error))
     })
@@ -67,7 +75,7 @@ export class AdminServer {
   listen({ host, port }: { host: string; port: number }): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', (error: NodeJS.ErrnoException) => {
-        reject(new AdminListenError(`admin: cannot listen on ${host}:${port} (${error.code})`))
+        reject(new AdminListenError(`${this.#settings.section}: cannot listen on ${host}:${port} (${error.code})`))
       })
       this.#server.listen(port, host, () => {
         // An error event without a listener would terminate the node.
@@ -83,13 +91,13 @@ export class AdminServer {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    checkHost(request.headersDistinct, this.#settings.hosts)
+    checkHost(request.headersDistinct, this.#settings)
     const path = request.url?.split('?')[0] ?? ''
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     const file = this.#page.get(path)
     if (file !== undefined) {
       if (!isRead) throw wrongMethod('GET, HEAD')
-      response.writeHead(200, { ...always, 'Content-Type': file.type, 'Content-Security-Policy': pagePolicy })
+      response.writeHead(200, { ...always, 'Content-Type': file.type, 'Content-Security-Policy': this.#pagePolicy })
       response.end(file.content)
       return
     }

@@ -37,6 +37,7 @@ export async function banner(config: Config, node: ServingNode): Promise<string>
     ...node.urls.slice(1).map((url) => `            ${url}`),
     ...(node.metricsUrl === undefined ? [] : [`  metrics   ${node.metricsUrl}`]),
     ...(node.adminUrl === undefined ? [] : [`  operator  ${node.adminUrl}`]),
+    ...(node.explorerUrl === undefined ? [] : [`  explorer  ${node.explorerUrl}`]),
     '',
   ]
   const accounts = read(native.ethAccounts()) as string[]

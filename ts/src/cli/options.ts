@@ -26,6 +26,8 @@ const settings = {
   store: ['--store', 'store.url'],
   admin: ['--admin', 'admin.enabled'],
   adminPort: ['--admin-port', 'admin.port'],
+  explorer: ['--explorer', 'explorer.enabled'],
+  explorerPort: ['--explorer', 'explorer.port'],
   p2pHost: ['--p2p-host', 'p2p.host'],
   p2pPort: ['--p2p-port', 'p2p.port'],
   peers: ['--peers', 'p2p.peers'],

@@ -28,6 +28,7 @@ export function startCommand(): Command {
     .option('--open', 'require no API key')
     .option('--admin', "serve the operator's page")
     .option('--admin-port <port>', 'its port, 0 for a free one (default: 4447)')
+    .option('--explorer [port]', 'serve a page that shows the chain (default port: 4448, 0 for a free one)')
     .option('--workers <number>', 'worker threads, 0 for one per processor (default: 0)')
     .option('--mining <mode>', 'auto, interval=SECONDS or off (default: auto on development networks)')
     .option('--block-time <seconds>', 'mine a block at this interval, like --mining interval=SECONDS')
@@ -63,7 +64,9 @@ export function startCommand(): Command {
       const { state, loadState, dumpState, stateInterval, ...options } = others
       const files = { state, loadState, dumpState, stateInterval }
       // A port for the page implies the page.
-      const wanted = options.adminPort === undefined ? options : { ...options, admin: true }
+      const withPage = options.adminPort === undefined ? options : { ...options, admin: true }
+      const { explorer } = options
+      const wanted = typeof explorer === 'string' ? { ...withPage, explorer: true, explorerPort: explorer } : withPage
       const mining = blockTime === undefined ? {} : intervalMining(blockTime, options.mining)
       const archives = { locations: archive ?? [], trust: trust ?? '' }
       // Commander sets it to true without the flag, which would replace the setting of a file.
@@ -112,8 +115,8 @@ async function run(options: Parsed, archives: Archives, stateFlags: StateFlags, 
   // The node keeps running when the reader of its output closes (`| head`).
   process.stdout.on('error', () => undefined)
   if (output === 'json') {
-    const { url, urls, port, metricsUrl, adminUrl } = node
-    process.stdout.write(`${JSON.stringify({ url, urls, port, metricsUrl, adminUrl })}\n`)
+    const { url, urls, port, metricsUrl, adminUrl, explorerUrl } = node
+    process.stdout.write(`${JSON.stringify({ url, urls, port, metricsUrl, adminUrl, explorerUrl })}\n`)
   }
   let endSyncLine = (): void => undefined
   if (output === 'banner') {

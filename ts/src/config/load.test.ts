@@ -6,7 +6,7 @@ import { configProblems } from '../../tests/configProblems.ts'
 import { nodeConfig } from '../nodeConfig.ts'
 import { decidedChoices, remascVisibility } from './choices.ts'
 import { loadConfig } from './load.ts'
-import { databaseMemoryOf, dataDirOf, hasWallet, miningOf } from './network.ts'
+import { databaseMemoryOf, dataDirOf, hasAddressIndex, hasWallet, miningOf } from './network.ts'
 import { defaultFile } from './print.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rhizome-config-'))
@@ -74,6 +74,15 @@ test('behavior: the database takes less memory on small machines', () => {
   expect(megabytes(512)).toEqual([64, 32])
   expect(megabytes(16)).toEqual([8, 8])
   expect(megabytes(512, loadConfig({ file: file('[storage]\ncacheMegabytes = 300\n') }))).toEqual([300, 32])
+})
+
+test('behavior: the explorer of a development network has an address index, unless a setting says otherwise', () => {
+  const hasIndex = (text: string) => hasAddressIndex(loadConfig({ file: file(text) }))
+  expect(hasIndex('')).toBe(false)
+  expect(hasIndex('[explorer]\nenabled = true\n')).toBe(true)
+  expect(hasIndex('network = "mainnet"\n[explorer]\nenabled = true\n')).toBe(false)
+  expect(hasIndex('network = "mainnet"\n[index]\naddresses = true\n')).toBe(true)
+  expect(hasIndex('[explorer]\nenabled = true\n[index]\naddresses = false\n')).toBe(false)
 })
 
 test('behavior: settings of the miner are checked like all others', async () => {

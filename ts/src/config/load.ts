@@ -144,8 +144,10 @@ function put(target: Record<string, unknown>, path: string, value: unknown): voi
 function withDefaults(settings: Record<string, unknown>): unknown {
   const complete: Record<string, unknown> = { modules: {}, listen: [], ...settings }
   for (const leaf of leaves) {
-    if (leaf.preset === undefined) continue
     const names = leaf.path.split('.')
+    // Also a section of settings without defaults is present.
+    if (names.length > 1) complete[names[0] ?? ''] ??= {}
+    if (leaf.preset === undefined) continue
     const inner = names.length === 1 ? complete : (complete[names[0] ?? ''] ?? {})
     if (typeof inner !== 'object') continue
     if ((inner as Record<string, unknown>)[names.at(-1) ?? ''] === undefined) put(complete, leaf.path, leaf.preset)

@@ -76,6 +76,11 @@ export function historyOf(config: Config): string | number {
   return /^[0-9]/.test(history) ? Number(history) : history
 }
 
+/** Returns whether transactions are indexed by address. */
+export function hasAddressIndex(config: Config): boolean {
+  return config.index.addresses ?? (config.explorer.enabled && isDevelopment(config))
+}
+
 export function hasWallet(config: Config): boolean {
   return config.wallet ?? isDevelopment(config)
 }

@@ -545,9 +545,11 @@ export const schema = section('', {
   }),
 
   index: section('Indexes that some methods need.', {
-    addresses: yesNo(
-      'Index transactions by sender, recipient, created contract and holders of moved tokens, for ots_searchTransactionsBefore and ots_searchTransactionsAfter. Stored blocks are added in the background.',
-      false,
+    addresses: Type.Optional(
+      Type.Boolean({
+        description:
+          'Index transactions by sender, recipient, created contract and holders of moved tokens, for ots_searchTransactionsBefore and ots_searchTransactionsAfter. Stored blocks are added in the background. Default: on development networks with the explorer.',
+      }),
     ),
   }),
 
@@ -580,13 +582,23 @@ export const schema = section('', {
     tokenFile: text('File with the token of the API: one word of at least 24 characters. Empty: no token.'),
   }),
 
+  explorer: section(
+    'The explorer, a page that shows the chain, on a separate address. It calls the first address of the node.',
+    {
+      enabled: yesNo('Whether the page is served.', false),
+      host: text('Address to listen on. Other machines can reach any address but loopback addresses.', '127.0.0.1'),
+      port: whole('Port to listen on; 0: a free port.', 4448, 0, 65535),
+      hosts: list('Accepted Host headers besides loopback names and the host above; "*" for all.', []),
+    },
+  ),
+
   log: section('The log, on standard error, one JSON object per line.', {
     level: oneOf('Least severe level of the log.', ['silent', 'error', 'warn', 'info', 'debug', 'trace'], 'info'),
   }),
 
   modules: Type.Record(Type.String(), moduleSettings, {
     description:
-      'Settings of modules, e.g. [modules.evm] enabled = false. admin, debug, evm, hardhat, mnr, personal, sco and trace are enabled by default on development networks only.',
+      'Settings of modules, e.g. [modules.evm] enabled = false. admin, debug, evm, hardhat, mnr, ots, personal, sco and trace are enabled by default on development networks only.',
     default: {},
   }),
 })

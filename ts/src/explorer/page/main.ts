@@ -1,0 +1,154 @@
+import { byId, element, setText } from '../../admin/page/element.ts'
+import type { ExplorerSettings } from '../settings.ts'
+import { addressPage } from './addressPage.ts'
+import { blockPage, readBlock, unclePage } from './blockPage.ts'
+import type { Transaction } from './chain.ts'
+import { Connection, NodeError } from './connection.ts'
+import { controlsPage, hasControls } from './controls.ts'
+import { headText, home } from './home.ts'
+import { poolPage } from './poolPage.ts'
+import { note } from './show.ts'
+import { transactionPage } from './transactionPage.ts'
+import type { Page, View } from './view.ts'
+
+// Shows the view of the address after `#`, and shows it again when it depends on the head and the head changes.
+
+const views: Readonly<Record<string, { readonly view: View; readonly followsHead: boolean }>> = {
+  '': { view: home, followsHead: true },
+  block: { view: blockPage, followsHead: false },
+  uncle: { view: unclePage, followsHead: false },
+  tx: { view: transactionPage, followsHead: false },
+  address: { view: addressPage, followsHead: false },
+  pool: { view: poolPage, followsHead: true },
+  controls: { view: controlsPage, followsHead: false },
+}
+const refreshMs = 250
+
+let page: Page | undefined
+let shown = 0
+let isRefreshing = false
+let isWantedAgain = false
+
+async function start(): Promise<void> {
+  const settings = (await (await fetch('/settings')).json()) as ExplorerSettings
+  setText(byId('network'), settings.network)
+  if (settings.socketUrl === null) {
+    showAway('The node serves no WebSockets ([ws] enabled = false), which this page needs.')
+    return
+  }
+  const { isDevelopment } = settings
+  const node = new Connection(settings.socketUrl, {
+    onOpen: () => void greet(node, isDevelopment),
+    onAway: () => showAway('The node does not answer; trying again every two seconds.'),
+    onHead: () => void follow(),
+  })
+}
+
+/** Asks a node that has just been reached for its modules. */
+async function greet(node: Connection, isDevelopment: boolean): Promise<void> {
+  try {
+    const [modules] = await Promise.all([node.ask<Record<string, string>>('rpc_modules'), showHead(node)])
+    page = { node, isDevelopment, modules: new Set(Object.keys(modules)), refresh: () => void show(false) }
+    byId('controls-link').hidden = !hasControls(page)
+    showAway('')
+    await show(false)
+  } catch (error) {
+    showAway(`The node refused the request: ${(error as Error).message}`)
+  }
+}
+
+async function showHead(node: Connection): Promise<void> {
+  const head = await node.ask<{ number: string; hash: string }>('eth_getBlockByNumber', 'latest', false)
+  setText(byId('head'), headText(head))
+}
+
+/** Shows a new head. Heads that come while one is shown cause one more turn. */
+async function follow(): Promise<void> {
+  isWantedAgain = isRefreshing
+  if (isRefreshing || page === undefined) return
+  isRefreshing = true
+  try {
+    await showHead(page.node)
+    if (route().followsHead && !document.hidden) await show(false)
+    await new Promise((resolve) => setTimeout(resolve, refreshMs))
+  } catch {
+    // The connection reports that the node is away.
+  } finally {
+    isRefreshing = false
+  }
+  if (isWantedAgain) void follow()
+}
+
+function route(): { readonly view: View; readonly followsHead: boolean; readonly words: readonly string[] } {
+  const [name = '', ...words] = location.hash.replace(/^#\/?/, '').split('/')
+  return { ...((Object.hasOwn(views, name) ? views[name] : undefined) ?? unknownView), words }
+}
+
+const unknownView = { view: async () => [note('There is nothing at this address.')], followsHead: false }
+
+/** Shows the view of the address. `isNew`: the reader went there. */
+async function show(isNew: boolean): Promise<void> {
+  if (page === undefined) return
+  const turn = ++shown
+  const { view, words } = route()
+  let content: readonly Node[]
+  try {
+    content = await view(page, words)
+  } catch (error) {
+    content = [note(error instanceof NodeError ? `The node refused the request: ${error.message}` : String(error))]
+  }
+  // A later view has precedence.
+  if (turn !== shown) return
+  byId('content').replaceChildren(...content)
+  if (!isNew) return
+  byId('content').focus({ preventScroll: true })
+  scrollTo(0, 0)
+}
+
+/** Goes to what a text names: number, hash of a block or transaction, or address. */
+async function search(text: string): Promise<void> {
+  const wanted = text.trim().toLowerCase()
+  if (page === undefined || wanted === '') return
+  const go = (address: string) => {
+    location.hash = address
+  }
+  if (/^0x[0-9a-f]{40}$/.test(wanted)) go(`#/address/${wanted}`)
+  else if (/^[0-9]{1,15}$/.test(wanted)) go(`#/block/${wanted}`)
+  else if (/^(0x)?[0-9a-f]{64}$/.test(wanted)) {
+    const hash = wanted.startsWith('0x') ? wanted : `0x${wanted}`
+    const [transaction, block] = await Promise.all([
+      page.node.ask<Transaction | null>('eth_getTransactionByHash', hash),
+      readBlock(page.node, hash),
+    ])
+    go(transaction === null && block !== null ? `#/block/${hash}` : `#/tx/${hash}`)
+  } else {
+    byId('content').replaceChildren(
+      note('Search for a block number, a hash (0x and 64 digits) or an address (0x and 40 digits).'),
+    )
+  }
+}
+
+function showAway(text: string): void {
+  const notice = byId('away')
+  notice.hidden = text === ''
+  setText(notice, text)
+}
+
+window.addEventListener('hashchange', () => void show(true))
+document.addEventListener('visibilitychange', () => {
+  if (!document.hidden && route().followsHead) void show(false)
+})
+byId('search').addEventListener('submit', (event) => {
+  event.preventDefault()
+  void search((byId('searched') as HTMLInputElement).value).catch((error: Error) => {
+    byId('content').replaceChildren(element('p', { class: 'notice' }, error.message))
+  })
+})
+document.addEventListener('keydown', (event) => {
+  // As in other explorers.
+  if (event.key === '/' && !(event.target instanceof HTMLInputElement)) {
+    event.preventDefault()
+    byId('searched').focus()
+  }
+})
+void start().catch((error: Error) => showAway(`The page could not start: ${error.message}`))
