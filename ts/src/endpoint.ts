@@ -1,7 +1,7 @@
 import type { Keyring } from './auth/keyring.ts'
 import type { Address } from './config/addresses.ts'
 import { AddressRanges } from './config/addressRanges.ts'
-import { isDevelopment, isFork } from './config/network.ts'
+import { isDevelopment } from './config/network.ts'
 import type { Config } from './config/schema.ts'
 import { Connections } from './http/connections.ts'
 import type { ConnectionTable } from './http/connectionTable.ts'
@@ -49,7 +49,8 @@ export class Endpoint {
     const { native } = parts.context
     const isForDevelopment = isDevelopment(config)
     const served = entriesFor(config.modules, isForDevelopment, address)
-    const entries = isFork(config) ? withRemoteReads(served) : served
+    // A reset makes any development node a fork.
+    const entries = isForDevelopment ? withRemoteReads(served) : served
     let document: Buffer | undefined
     const context: Context = {
       ...parts.context,

@@ -24,6 +24,7 @@ export async function nodeConfig(config: Config): Promise<string> {
     chainFile: config.chain === '' ? null : config.chain,
     chainId: config.development.chainId ?? null,
     fork: isFork(config) ? forkOf(config) : null,
+    forkCacheDir: config.fork.cache ? forkCacheDirOf(config) : null,
     development: (await developmentAccounts(config)) ?? null,
     dataDir: dataDirOf(config),
     mining: miningOf(config),
@@ -71,12 +72,11 @@ export async function nodeConfig(config: Config): Promise<string> {
 
 /** Returns the chain that a fork continues. */
 function forkOf(config: Config): object {
-  const { url, block, key, cache } = config.fork
+  const { url, block, key } = config.fork
   return {
     url,
     block: block === '' ? null : block,
     header: key === '' ? null : key,
-    cacheDir: cache ? forkCacheDirOf(config) : null,
   }
 }
 

@@ -279,6 +279,96 @@ describe('a fork of a node on the same machine', () => {
   })
 })
 
+describe('a development node that becomes a fork', () => {
+  let node: NodeProcess
+  const stranger = `0x${'5e'.repeat(20)}`
+  const forking = (options: object) => node.result('hardhat_reset', [{ forking: options }])
+
+  beforeAll(async () => {
+    node = await NodeProcess.start([], settings)
+  })
+  afterAll(async () => {
+    expect(node.errors).not.toContain('internal error')
+    await node.stop()
+  })
+
+  test('behavior: hardhat_reset leads to a block of the other chain, to another one, and back', async () => {
+    await node.result('hardhat_setBalance', [stranger, '0x7'])
+    const filter = await node.result('eth_newBlockFilter')
+    expect(await forking({ jsonRpcUrl: remote.url, blockNumber: forkBlock - 1 })).toBe(true)
+    expect(await node.result('eth_blockNumber')).toBe(hex(forkBlock - 1))
+    expect(await node.result('eth_getBalance', [stranger, 'latest'])).toBe('0x0')
+    expect(await node.result('eth_getBlockByNumber', ['0x1', true])).toEqual(
+      await remote.result('eth_getBlockByNumber', ['0x1', true]),
+    )
+    expect(await node.result('eth_call', [{ to: contract, data: total }, 'latest'])).toBe(
+      await remote.result('eth_call', [{ to: contract, data: total }, hex(forkBlock - 1)]),
+    )
+    expect((await send(node, increase(1n))).status).toBe('0x1')
+    const { hash } = await node.result<{ hash: string }>('eth_getBlockByNumber', ['latest', false])
+    expect(await node.result('eth_getFilterChanges', [filter])).toContain(hash)
+    const { forkedNetwork } = await node.result<{ forkedNetwork: unknown }>('hardhat_metadata')
+    expect(forkedNetwork).toMatchObject({ chainId: 33, forkBlockNumber: forkBlock - 1 })
+    // The same node at another block, then its first block again.
+    expect(await forking({ blockNumber: hex(forkBlock - 2) })).toBe(true)
+    await send(node, increase(1n))
+    expect(await forking({})).toBe(true)
+    expect(await node.result('eth_blockNumber')).toBe(hex(forkBlock - 2))
+    expect(await node.result('anvil_reset', [])).toBe(true)
+    expect(await node.result('eth_blockNumber')).toBe('0x0')
+    expect(await node.result('eth_getCode', [contract, 'latest'])).toBe('0x')
+    expect((await send(node, { from: cow, to: cow1, value: '0x1' })).blockNumber).toBe('0x1')
+  })
+
+  test('behavior: blocks by time are mined on the fork', async () => {
+    await node.result('evm_setIntervalMining', [20])
+    await forking({ jsonRpcUrl: remote.url, blockNumber: forkBlock })
+    const mined = async () => Number(await node.result('eth_blockNumber')) > forkBlock + 1
+    await expect.poll(mined, { timeout: 20_000 }).toBe(true)
+    await node.result('evm_setIntervalMining', [0])
+  })
+
+  test('behavior: anvil_setRpcUrl reads from another node of the chain', async () => {
+    await forking({ jsonRpcUrl: remote.url, blockNumber: forkBlock })
+    proxy.take()
+    expect(await node.result('anvil_setRpcUrl', [proxy.url])).toBe(null)
+    await node.result('eth_getBalance', [`0x${'77'.repeat(20)}`, 'latest'])
+    expect(proxy.take()).toContain('eth_getBalance')
+    const other = await NodeProcess.start()
+    const refused = await node.ask('anvil_setRpcUrl', [other.url])
+    expect(refused.error).toMatchObject({ code: -32000, message: expect.stringContaining('has no block') })
+    await other.stop()
+    await node.result('eth_getBalance', [`0x${'78'.repeat(20)}`, 'latest'])
+    expect(proxy.take()).toContain('eth_getBalance')
+  })
+
+  test('error: a failed reset leaves the chain as it is', async () => {
+    await node.result('hardhat_reset', [])
+    await send(node, { from: cow, to: stranger, value: '0x9' })
+    for (const [options, code, message] of [
+      [{ jsonRpcUrl: 'http://127.0.0.1:1', blockNumber: 5 }, -32000, 'does not answer'],
+      [{ jsonRpcUrl: remote.url, blockNumber: 999_999 }, -32000, 'has no block'],
+      [{ blockNumber: 5 }, -32602, 'forking.jsonRpcUrl is missing'],
+      [{ jsonRpcUrl: 'ftp://x' }, -32602, 'not an http or https URL'],
+      [{ jsonRpcUrl: remote.url, blockNumber: -1 }, -32602, 'not a block number'],
+      [{ jsonRpcUrl: remote.url, key: 'x' }, -32602, 'forking.key is unknown'],
+    ] as const) {
+      const { error } = await node.ask('hardhat_reset', [{ forking: options }])
+      expect(error).toMatchObject({ code, message: expect.stringContaining(message) })
+    }
+    expect(await node.result('eth_getBalance', [stranger, 'latest'])).toBe('0x9')
+    expect((await node.ask('anvil_setRpcUrl', [remote.url])).error).toMatchObject({ code: -32000 })
+  })
+})
+
+test('behavior: a fork becomes a chain of its own', async () => {
+  const node = await NodeProcess.start(['--fork', remote.url, '--fork-block', String(forkBlock)], settings)
+  expect(await node.result('hardhat_reset', [])).toBe(true)
+  expect(await node.result('eth_blockNumber')).toBe('0x0')
+  expect((await send(node, { from: cow, to: cow1, value: '0x1' })).status).toBe('0x1')
+  expect(await node.stop()).toBe(0)
+})
+
 test('behavior: without the storage of the Bridge, its answers come from the other node, and changes fail', async () => {
   const plain = await NodeProcess.start()
   for (let number = 0; number < 15; number++) await plain.result('evm_mine')

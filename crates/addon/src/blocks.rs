@@ -31,7 +31,7 @@ pub fn import_blocks<'env>(
 ) -> Result<Object<'env>> {
     let report = report(&on_progress)?;
     in_background(env, move |running| {
-        block_files::import(&running.node, &path, |line| report_progress(&report, running, line))
+        block_files::import(&running.node(), &path, |line| report_progress(&report, running, line))
     })
 }
 
@@ -47,7 +47,7 @@ pub fn export_blocks<'env>(
 ) -> Result<Object<'env>> {
     let report = report(&on_progress)?;
     in_background(env, move |running| {
-        block_files::export(&running.node, &path, height(from)?, height(to)?, |line| {
+        block_files::export(&running.node(), &path, height(from)?, height(to)?, |line| {
             report_progress(&report, running, line)
         })
     })
@@ -67,7 +67,7 @@ pub fn import_archives<'env>(
     let report = report(&on_progress)?;
     in_background(env, move |running| {
         let is_stopped = || running.is_closing.load(Ordering::Relaxed);
-        block_archives::import(&running.node, &locations, &trust, &is_stopped, |line| {
+        block_archives::import(&running.node(), &locations, &trust, &is_stopped, |line| {
             report_progress(&report, running, line)
         })
     })
@@ -84,7 +84,7 @@ pub fn import_rskj<'env>(
 ) -> Result<Object<'env>> {
     let report = report(&on_progress)?;
     in_background(env, move |running| {
-        block_sources::import_rskj(&running.node, &dir, |line| report_progress(&report, running, line))
+        block_sources::import_rskj(&running.node(), &dir, |line| report_progress(&report, running, line))
     })
 }
 
@@ -99,7 +99,7 @@ pub fn migrate_blocks<'env>(
 ) -> Result<Object<'env>> {
     let report = report(&on_progress)?;
     in_background(env, move |running| {
-        block_sources::migrate(&running.node, &dir, |line| report_progress(&report, running, line))
+        block_sources::migrate(&running.node(), &dir, |line| report_progress(&report, running, line))
     })
 }
 
@@ -116,7 +116,7 @@ pub fn create_archive<'env>(
 ) -> Result<Object<'env>> {
     let report = report(&on_progress)?;
     in_background(env, move |running| {
-        block_archives::create(&running.node, &location, &key_file, height(to)?, |line| {
+        block_archives::create(&running.node(), &location, &key_file, height(to)?, |line| {
             report_progress(&report, running, line)
         })
     })
@@ -150,7 +150,7 @@ pub fn list_archive(env: &Env, location: String, trust: String) -> Result<Object
 /// Removes all blocks above a height of the main chain. Resolves with `{"from","to","hash"}`: the heads before and after.
 #[napi(catch_unwind, ts_return_type = "Promise<string>")]
 pub fn rewind_chain(env: &Env, to: i64) -> Result<Object<'_>> {
-    in_background(env, move |running| upkeep::rewind(&running.node, height(to)?))
+    in_background(env, move |running| upkeep::rewind(&running.node(), height(to)?))
 }
 
 /// Deletes the states that `storage.history` does not ask for, and frees their space. Calls `onProgress(null, json)` with
@@ -162,7 +162,7 @@ pub fn prune_states<'env>(
     #[napi(ts_arg_type = "(error: Error | null, progress: string) => void")] on_progress: Function<'_, String, ()>,
 ) -> Result<Object<'env>> {
     let report = report(&on_progress)?;
-    in_background(env, move |running| upkeep::prune(&running.node, |line| report_progress(&report, running, line)))
+    in_background(env, move |running| upkeep::prune(&running.node(), |line| report_progress(&report, running, line)))
 }
 
 /// Executes the main chain from one height to another again and compares, if `has_state`, the trie and the flat state of the
@@ -180,7 +180,7 @@ pub fn verify_blocks<'env>(
     let report = report(&on_progress)?;
     in_background(env, move |running| {
         let scope = VerificationScope { from: height(from)?, to: height(to)?, has_state };
-        upkeep::verify(&running.node, scope, |line| report_progress(&report, running, line))
+        upkeep::verify(&running.node(), scope, |line| report_progress(&report, running, line))
     })
 }
 

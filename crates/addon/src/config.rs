@@ -28,6 +28,8 @@ pub(crate) struct NodeConfig {
     development: Option<DevelopmentAccounts>,
     /// Present in a fork.
     fork: Option<ForkConfig>,
+    /// Folder of the cached results of remote nodes; `None`: no cache on the disk.
+    fork_cache_dir: Option<PathBuf>,
     data_dir: Option<PathBuf>,
     mining: Mining,
     has_wallet: bool,
@@ -81,8 +83,6 @@ pub(crate) struct ForkConfig {
     block: Option<String>,
     /// Header of requests, NAME=VALUE.
     header: Option<String>,
-    /// Folder of the cache; `None`: no cache on the disk.
-    cache_dir: Option<PathBuf>,
 }
 
 /// Blocks below the head.
@@ -299,12 +299,26 @@ impl NodeConfig {
     /// Opens the remote chain of a fork; `None` without one.
     pub(crate) fn remote(&self) -> Result<Option<Arc<RemoteChain>>, RpcError> {
         let Some(fork) = &self.fork else { return Ok(None) };
-        let ForkConfig { url, block, header, cache_dir } = fork;
-        let target = match block.as_deref() {
+        let target = match fork.block.as_deref() {
             None => ForkTarget::Latest,
             Some(hash) if hash.starts_with("0x") => ForkTarget::Hash(hash.parse().map_err(RpcError::internal)?),
             Some(number) => ForkTarget::Number(number.parse().map_err(RpcError::internal)?),
         };
+        self.remote_at(self.remote_address(&fork.url)?, target).map(Some)
+    }
+
+    /// Returns the address of a remote node. The header of the settings is sent to the host of the settings only.
+    pub(crate) fn remote_address(&self, url: &str) -> Result<RemoteAddress, RpcError> {
+        let address = RemoteAddress::parse(url, None)?;
+        let Some(ForkConfig { url: own, header: Some(header), .. }) = &self.fork else { return Ok(address) };
+        match address.is_host_of(&RemoteAddress::parse(own, None)?) {
+            true => Ok(RemoteAddress::parse(url, Some(header))?),
+            false => Ok(address),
+        }
+    }
+
+    /// Opens the chain of a remote node at a block.
+    pub(crate) fn remote_at(&self, remote: RemoteAddress, target: ForkTarget) -> Result<Arc<RemoteChain>, RpcError> {
         let keys = match &self.development {
             Some(accounts) => accounts.keys()?,
             None => accounts::development_keys().collect(),
@@ -315,13 +329,13 @@ impl NodeConfig {
         };
         let accounts = keys.iter().filter(|_| self.has_wallet).filter_map(accounts::address_of);
         let options = ForkOptions {
-            remote: RemoteAddress::parse(url, header.as_deref())?,
+            remote,
             target,
-            cache: cache_dir.as_ref().map(CacheFolder::new),
+            cache: self.fork_cache_dir.as_ref().map(CacheFolder::new),
             spec: self.chain_file.is_some().then(|| self.spec()).transpose()?,
             funded: accounts.map(|address| (address, balance)).collect(),
         };
-        Ok(Some(Arc::new(RemoteChain::open(options)?)))
+        Ok(Arc::new(RemoteChain::open(options)?))
     }
 
     /// Returns the settings of the chain, in a fork with the remote chain that it continues.

@@ -87,7 +87,7 @@ pub(crate) fn inline_or_pooled(
     if may_run_inline && optimizations().inline_calls {
         let deadline = Deadline::inline(INLINE_TIME_LIMIT);
         let limit = ExecutionLimit { cancellation: deadline.clone(), deadline };
-        match without_requests(|| guarded(|| ask(&running.node, &limit))) {
+        match without_requests(|| guarded(|| ask(&running.node(), &limit))) {
             Err(error) if error.code == ErrorCode::ResourceExhausted => {}
             answer => return answer.map(|text| Either::A(Reply(text))).map_err(refusal),
         }
@@ -116,7 +116,7 @@ fn queued<'e>(
 ) -> Result<Object<'e>> {
     let (reply, promise) = answer_queue::promise(env)?;
     let limit = execution_limit(running, deadline_ms, token);
-    let (node, tokens) = (Arc::clone(&running.node), Arc::clone(&running.tokens));
+    let (node, tokens) = (running.node(), Arc::clone(&running.tokens));
     let job = move |outcome| {
         let answer = match outcome {
             JobOutcome::Refused => Err(RpcError::overloaded()),

@@ -19,7 +19,7 @@ pub fn head_cursor() -> Result<Reply> {
 #[napi(catch_unwind)]
 pub fn tagged_height(tag: String) -> Result<i64> {
     let running = crate::process::running().map_err(refusal)?;
-    let height = || Ok(BlockId::parse(&tag)?.locate(&running.node)?.block().header.number.cast_signed());
+    let height = || Ok(BlockId::parse(&tag)?.locate(&running.node())?.block().header.number.cast_signed());
     height().map_err(refusal)
 }
 
@@ -47,7 +47,7 @@ pub fn pending_hashes_since(position: i64) -> Result<String> {
 #[napi(catch_unwind)]
 pub fn pending_position() -> Result<i64> {
     let running = crate::process::running().map_err(refusal)?;
-    Ok(feed::pending_hashes::position(&running.node).cast_signed())
+    Ok(feed::pending_hashes::position(&running.node()).cast_signed())
 }
 
 /// Returns the transactions that blocks have left out since the last call: `[{"hash","from","nonce","reason","isDropped"}]`.

@@ -1,12 +1,19 @@
 //! Forks: questions to the remote node, and the cache of its results.
 
 use crate::executors::{pooled, sync};
+use crate::process;
 use crate::reply::{Reply, refusal};
 use napi::bindgen_prelude::Object;
 use napi::{Env, Result};
 use napi_derive::napi;
 use rhizome_answers::block_id::BlockId;
 use rhizome_answers::fork::{self, BlockPart};
+
+/// Whether the node is a fork of another chain at the moment.
+#[napi(catch_unwind)]
+pub fn is_fork() -> bool {
+    process::running().is_ok_and(|running| running.current.load().fork().is_some())
+}
 
 /// Returns the number of a block that only the remote node of a fork has, with `is_state` of one whose state only that node has; else
 /// `null`.

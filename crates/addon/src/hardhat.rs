@@ -130,7 +130,7 @@ pub fn anvil_set_logging_enabled(is_on: bool) -> Result<Reply> {
 /// Returns whether events of the chain may be printed.
 #[napi(catch_unwind)]
 pub fn prints_chain() -> bool {
-    running().is_ok_and(|running| running.node.prints_chain())
+    running().is_ok_and(|running| running.node().prints_chain())
 }
 
 /// Answers `anvil_dropAllTransactions`.

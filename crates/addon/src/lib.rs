@@ -37,6 +37,7 @@ pub mod personal;
 mod pool;
 mod process;
 pub mod reply;
+pub mod reset;
 pub mod rsk;
 pub mod sco;
 mod sending;

@@ -1,7 +1,8 @@
 //! Mines blocks at the times of the mining schedule.
 
+use arc_swap::ArcSwap;
+use rhizome_answers::Node;
 use rhizome_answers::mining_schedule::MiningSchedule;
-use rhizome_chain::Chain;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -12,11 +13,13 @@ pub(crate) struct TimedMiner {
 }
 
 impl TimedMiner {
-    /// Starts the thread.
-    pub(crate) fn start(chain: Arc<Chain>, schedule: Arc<MiningSchedule>) -> std::io::Result<Self> {
+    /// Starts the thread. It mines on the chain of the node that answers.
+    pub(crate) fn start(current: Arc<ArcSwap<Node>>, schedule: Arc<MiningSchedule>) -> std::io::Result<Self> {
         let seen = Arc::clone(&schedule);
         let mine = move || {
             while seen.wait() {
+                let node = current.load_full();
+                let chain = node.chain();
                 if chain.is_automining()
                     && let Err(error) = chain.mine(chain.config().clock.now())
                 {

@@ -74,6 +74,6 @@ pub fn start_network(config: String) -> Result<Reply> {
     let config: NetworkConfig =
         serde_json::from_str(&config).map_err(|error| refusal(RpcError::internal(format!("startNetwork: {error}"))))?;
     let running = process::running().map_err(refusal)?;
-    running.node.attach_network(config.start(&running.node).map_err(refusal)?);
+    running.node().attach_network(config.start(&running.node()).map_err(refusal)?);
     crate::executors::sync(admin::node_info::answer)
 }

@@ -8,19 +8,23 @@ use crate::optimizations::optimizations;
 use crate::pool::Pool;
 use crate::process::{self, Running};
 use crate::reply::{Reply, refusal};
+use arc_swap::ArcSwap;
 use napi::bindgen_prelude::{Function, Object};
 use napi::{Env, Result};
 use napi_derive::napi;
+use parking_lot::Mutex;
+use rhizome_answers::mining_schedule::MiningSchedule;
 use rhizome_answers::options::MiningMode;
 use rhizome_answers::{Node, RpcError, node_figures, node_info};
 use rhizome_chain::{Chain, ChainEvent};
+use rhizome_fork::RemoteChain;
 use std::sync::Arc;
 
 /// Opens the node of this process. Takes its settings as JSON, returns the result of `nodeInfo`.
 #[napi(catch_unwind, ts_return_type = "string")]
 pub fn open_node(config: String) -> Result<Reply> {
     optimizations().check().map_err(refusal)?;
-    process::open(|| start(&NodeConfig::parse(&config)?)).map_err(refusal)?;
+    process::open(|| start(NodeConfig::parse(&config)?)).map_err(refusal)?;
     node_info()
 }
 
@@ -82,19 +86,50 @@ pub(crate) fn alone(name: &str, work: impl FnOnce() + Send + 'static) -> Result<
     thread.map(drop).map_err(|error| refusal(RpcError::internal(error)))
 }
 
-fn start(config: &NodeConfig) -> std::result::Result<Running, RpcError> {
+fn start(config: NodeConfig) -> std::result::Result<Running, RpcError> {
     let remote = config.remote()?;
+    let is_fork = remote.is_some();
+    let node = Arc::new(open(&config, remote, None)?);
+    let (threads, waiting) = config.pool();
+    let pool = Pool::start("pool", threads, waiting).map_err(RpcError::internal)?;
+    let traces = Pool::start("trace", threads.div_ceil(2), waiting).map_err(RpcError::internal)?;
+    // Development networks can set the interval later.
+    let is_development = node.chain().spec().is_development();
+    let is_mining_by_time = is_development || matches!(node.options().mining, MiningMode::Interval { .. });
+    let current = Arc::new(ArcSwap::new(Arc::clone(&node)));
+    let miner = is_mining_by_time.then(|| TimedMiner::start(Arc::clone(&current), Arc::clone(node.mining())));
+    let miner = miner.transpose().map_err(RpcError::internal)?;
+    Ok(Running {
+        config,
+        current,
+        home: (!is_fork).then_some(node),
+        resetting: Mutex::default(),
+        pool,
+        traces,
+        tokens: Arc::default(),
+        send_queue: Arc::default(),
+        is_closing: Arc::default(),
+        miner,
+    })
+}
+
+/// Opens a node: a fork of `remote`, or the chain of the settings. `mining`: the mining schedule of an earlier node of this process.
+pub(crate) fn open(
+    config: &NodeConfig,
+    remote: Option<Arc<RemoteChain>>,
+    mining: Option<Arc<MiningSchedule>>,
+) -> std::result::Result<Node, RpcError> {
     let chain = Chain::open(config.chain(remote.as_ref())?)?;
     chain.set_automine(true);
     let is_development = chain.spec().is_development();
-    let options = config.answers(is_development);
-    let is_mining_by_time = is_development || matches!(options.mining, MiningMode::Interval { .. });
     let accounts = config.accounts(is_development)?;
-    let mut node = Node::with_accounts(Arc::clone(&chain), options, accounts)?;
+    let mut node = Node::with_accounts(Arc::clone(&chain), config.answers(is_development), accounts)?;
     if let Some(remote) = remote {
         node = node.with_fork(remote);
     }
-    let node = Arc::new(node);
+    if let Some(mining) = mining {
+        node = node.with_mining(mining);
+    }
     // Registered after the node's own listener, which fills the feeds: a notified worker finds the change there.
     let process = process::process();
     let (heads, pending) = (Arc::clone(&process.heads), Arc::clone(&process.pending));
@@ -104,19 +139,5 @@ fn start(config: &NodeConfig) -> std::result::Result<Running, RpcError> {
         ChainEvent::PendingTransaction { .. } => pending.notify(),
         ChainEvent::TransactionSkipped(_) => left_out.notify(),
     }));
-    let (threads, waiting) = config.pool();
-    let pool = Pool::start("pool", threads, waiting).map_err(RpcError::internal)?;
-    let traces = Pool::start("trace", threads.div_ceil(2), waiting).map_err(RpcError::internal)?;
-    // Development networks can set the interval later.
-    let miner = is_mining_by_time.then(|| TimedMiner::start(chain, Arc::clone(node.mining())));
-    let miner = miner.transpose().map_err(RpcError::internal)?;
-    Ok(Running {
-        node,
-        pool,
-        traces,
-        tokens: Arc::default(),
-        send_queue: Arc::default(),
-        is_closing: Arc::default(),
-        miner,
-    })
+    Ok(node)
 }

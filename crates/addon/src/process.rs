@@ -2,10 +2,11 @@
 
 use crate::cancellation::CancellationTokens;
 use crate::changes::Listeners;
+use crate::config::NodeConfig;
 use crate::miner::TimedMiner;
 use crate::pool::Pool;
 use crate::sending::SendQueue;
-use arc_swap::ArcSwapOption;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use parking_lot::Mutex;
 use rhizome_answers::{Answer, Node, RpcError};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,7 +34,13 @@ static PROCESS: LazyLock<Process> = LazyLock::new(Process::default);
 
 /// Open node with its threads.
 pub(crate) struct Running {
-    pub(crate) node: Arc<Node>,
+    pub(crate) config: NodeConfig,
+    /// The answering node. A reset may replace it; a request keeps its node.
+    pub(crate) current: Arc<ArcSwap<Node>>,
+    /// The node of the start, which stays open while a fork answers; `None` if it was a fork itself.
+    pub(crate) home: Option<Arc<Node>>,
+    /// Held during a reset. Resets wait for the importer of a chain, which never waits for this lock.
+    pub(crate) resetting: Mutex<()>,
     pub(crate) pool: Pool,
     /// Separate threads for traces, which need more time and memory.
     pub(crate) traces: Pool,
@@ -42,6 +49,13 @@ pub(crate) struct Running {
     /// Set when the node closes: long operations end.
     pub(crate) is_closing: Arc<AtomicBool>,
     pub(crate) miner: Option<TimedMiner>,
+}
+
+impl Running {
+    /// Returns the node that answers.
+    pub(crate) fn node(&self) -> Arc<Node> {
+        self.current.load_full()
+    }
 }
 
 /// Returns the state of the process.
@@ -57,7 +71,7 @@ pub(crate) fn running() -> Result<Arc<Running>, RpcError> {
 /// Calls a short function with the open node. Fails if none is open.
 pub(crate) fn ask(answer: impl FnOnce(&Node) -> Answer) -> Answer {
     match &*PROCESS.running.load() {
-        Some(running) => answer(&running.node),
+        Some(running) => answer(&running.current.load()),
         None => Err(not_open()),
     }
 }
@@ -91,14 +105,19 @@ pub(crate) fn close() -> Result<(), RpcError> {
         }
         wait(limit)?;
     };
-    let Running { mut node, pool, traces, miner, .. } = running;
+    let Running { current, home, pool, traces, miner, .. } = running;
     drop((miner, pool, traces));
-    loop {
-        match Arc::try_unwrap(node) {
-            Ok(last) => break drop(last),
-            Err(shared) => node = shared,
+    let last = current.load_full();
+    drop(current);
+    let replaced = home.filter(|home| !Arc::ptr_eq(home, &last));
+    for mut node in [Some(last), replaced].into_iter().flatten() {
+        loop {
+            match Arc::try_unwrap(node) {
+                Ok(last) => break drop(last),
+                Err(shared) => node = shared,
+            }
+            wait(limit)?;
         }
-        wait(limit)?;
     }
     Ok(())
 }

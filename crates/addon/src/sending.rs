@@ -51,7 +51,7 @@ pub(crate) fn send(env: &Env, raw: Text<USUAL_TRANSACTION>, deadline_ms: i64, to
     let (reply, promise) = answer_queue::promise(env)?;
     let limit = executors::execution_limit(&running, deadline_ms, token);
     if running.send_queue.add(SentTransaction { raw, token, limit, reply }) {
-        let (node, tokens) = (Arc::clone(&running.node), Arc::clone(&running.tokens));
+        let (node, tokens) = (running.node(), Arc::clone(&running.tokens));
         let queue = Arc::clone(&running.send_queue);
         let job = move |outcome| match outcome {
             JobOutcome::Started => queue.admit_batch(&node, &tokens),

@@ -162,6 +162,11 @@ impl RpcError {
         Self::new(ErrorCode::InvalidParams, message)
     }
 
+    /// -32000.
+    pub fn server(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::ServerError, message)
+    }
+
     /// Adds a hint for developers. Must not be called on an error with `data`.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {

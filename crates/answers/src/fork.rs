@@ -2,10 +2,10 @@
 
 use crate::block_id::BlockId;
 use crate::error::{Answer, ErrorCode, RpcError};
-use crate::json::JsonWriter;
+use crate::json::{self, JsonWriter};
 use crate::node::Node;
 use rhizome_chain::LogFilter;
-use rhizome_fork::{CacheFolder, RemoteChain};
+use rhizome_fork::{CacheFolder, RemoteAddress, RemoteChain};
 use rhizome_primitives::B256;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -76,6 +76,13 @@ fn present<'a, D: serde::Deserializer<'a>>(member: D) -> Result<Option<Option<St
 fn is_at_most(quantity: &str, most: u64) -> bool {
     let digits = quantity.strip_prefix("0x").unwrap_or_default();
     u64::from_str_radix(digits, 16).is_ok_and(|number| number <= most)
+}
+
+/// Reads from another node of the same chain from now on. Returns null. Fails with -32000 without a fork, or if the node does not fit.
+pub fn set_remote(node: &Node, address: &RemoteAddress) -> Answer {
+    let fork = node.fork().ok_or_else(|| RpcError::server("this node is no fork"))?;
+    fork.set_address(address)?;
+    Ok(json::null())
 }
 
 /// Blocks of the remote chain whose logs are asked for.

@@ -106,6 +106,13 @@ impl Node {
         self
     }
 
+    /// Shares the mining schedule of an earlier node, which a thread follows.
+    #[must_use]
+    pub fn with_mining(mut self, mining: Arc<MiningSchedule>) -> Self {
+        self.mining = mining;
+        self
+    }
+
     /// The chain that this one is a fork of, `None` without a fork.
     pub fn fork(&self) -> Option<&RemoteChain> {
         self.fork.as_deref()

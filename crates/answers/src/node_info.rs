@@ -22,7 +22,7 @@ pub fn answer(node: &Node) -> Answer {
     }
     if let Some(fork) = node.fork() {
         json.key("fork").begin_object();
-        json.key("host").text(fork.host());
+        json.key("host").text(&fork.host());
         json.key("number").number(fork.number().cast_signed());
         json.key("hash").hash(&fork.hash());
         match fork.cache_path() {

@@ -65,6 +65,11 @@ impl RemoteAddress {
         self.url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
     }
 
+    /// Whether scheme, host and port are those of another address.
+    pub fn is_host_of(&self, other: &Self) -> bool {
+        self.url.origin() == other.url.origin()
+    }
+
     pub(crate) fn url(&self) -> &str {
         self.url.as_str()
     }
@@ -73,7 +78,7 @@ impl RemoteAddress {
 /// A remote node.
 pub(crate) struct Client {
     http: blocking::Client,
-    url: Url,
+    address: RemoteAddress,
     host: String,
     /// Whether the node takes batches, as far as is known.
     has_batches: AtomicBool,
@@ -118,8 +123,12 @@ impl Client {
             .timeout(ATTEMPT_TIME)
             .build()
             .map_err(|error| ForkError::Client { reason: error.to_string() })?;
-        let (url, host) = (address.url.clone(), address.host());
-        Ok(Self { http, url, host, has_batches: AtomicBool::new(true), requests: AtomicU64::new(0) })
+        let (address, host) = (address.clone(), address.host());
+        Ok(Self { http, address, host, has_batches: AtomicBool::new(true), requests: AtomicU64::new(0) })
+    }
+
+    pub(crate) fn address(&self) -> &RemoteAddress {
+        &self.address
     }
 
     /// Returns the number of requests so far, repeated ones included.
@@ -174,7 +183,7 @@ impl Client {
         let bodies: Vec<String> = calls.iter().enumerate().map(|(id, call)| body(id, call)).collect();
         let is_batch = calls.len() > 1;
         let body = if is_batch { format!("[{}]", bodies.join(",")) } else { bodies.concat() };
-        let sent = self.http.post(self.url.clone()).body(body).send();
+        let sent = self.http.post(self.address.url.clone()).body(body).send();
         // Without the URL, which may contain a key.
         let away = |error: reqwest::Error| {
             let is_unconnected = error.is_connect();
@@ -287,6 +296,12 @@ mod tests {
     fn addresses_are_checked() {
         let address = RemoteAddress::parse("https://node.example:8443/v1/secret", Some("X-Key = abc")).unwrap();
         assert_eq!(address.host(), "node.example:8443");
+        let other = |url| RemoteAddress::parse(url, None).unwrap().is_host_of(&address);
+        assert!(
+            other("https://node.example:8443/other")
+                && !other("https://node.example")
+                && !other("http://node.example:8443")
+        );
         for url in ["node.example", "ws://node.example", "http://", "file:///x"] {
             assert!(RemoteAddress::parse(url, None).is_err(), "{url}");
         }

@@ -123,6 +123,22 @@ pub enum ForkError {
         /// Hash of the block now.
         found: B256,
     },
+    /// A node in the place of the remote node has another chain.
+    #[error("the node has another chain than the fork: its block {number} is {found} instead of {expected}")]
+    OtherChain {
+        /// Height of the compared blocks.
+        number: u64,
+        /// Hash in the fork's chain.
+        expected: B256,
+        /// Hash in the node's chain.
+        found: B256,
+    },
+    /// A node in the place of the remote node does not serve what that one did.
+    #[error("the node does not serve {what}, which the current one does; begin a fork with it instead")]
+    ServesLess {
+        /// The missing part.
+        what: &'static str,
+    },
     /// The remote node does not serve storage slots of the Bridge.
     #[error(
         "the remote node does not serve the storage of the Bridge (rsk_getStorageBytesAt): Rhizome serves it with [modules.rsk] deny = \

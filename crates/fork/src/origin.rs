@@ -17,7 +17,7 @@ use crate::cache_folder::CacheFolder;
 use crate::call::RemoteCall;
 use crate::client::RemoteAddress;
 use crate::error::ForkError;
-use crate::header::{BlockObject, RemoteBlock, number};
+use crate::header::{BlockObject, RemoteBlock, hash_of, number};
 use crate::network::spec_of;
 use crate::remote::{Remote, is_not_served};
 use crate::state::{RemoteState, StateAccess, block_parameter};
@@ -56,9 +56,9 @@ pub struct ForkOptions {
 /// A remote chain up to the block that a fork begins at.
 pub struct RemoteChain {
     remote: Arc<Remote>,
-    host: String,
     spec: ChainSpec,
     block: ForkBlock,
+    access: StateAccess,
     state: Arc<RemoteState>,
     /// `None` if the remote node serves the storage of the Bridge.
     bridge: Option<RemoteBridge>,
@@ -141,8 +141,8 @@ impl RemoteChain {
         let bridge =
             (!access.stored_slots).then(|| RemoteBridge::new(Arc::clone(&remote), access.by_hash, height, hash));
         let state = RemoteState::new(Arc::clone(&remote), access, (height, hash), identity.spec.clone(), funded);
-        let (host, spec, state) = (address.host(), identity.spec, Arc::new(state));
-        Ok(Self { remote, host, spec, block, state, bridge, headers: Mutex::default(), notes })
+        let (spec, state) = (identity.spec, Arc::new(state));
+        Ok(Self { remote, spec, block, access, state, bridge, headers: Mutex::default(), notes })
     }
 
     /// Returns the specification of the fork: that of the remote chain, without proof of work above the block.
@@ -161,8 +161,40 @@ impl RemoteChain {
     }
 
     /// Returns host and port of the remote node.
-    pub fn host(&self) -> &str {
-        &self.host
+    pub fn host(&self) -> String {
+        self.remote.address().host()
+    }
+
+    /// Returns the address of the remote node.
+    pub fn address(&self) -> RemoteAddress {
+        self.remote.address()
+    }
+
+    /// Reads from another node of the same chain from now on. Fails, and nothing changes, if the node has another chain or serves less
+    /// of the state.
+    pub fn set_address(&self, address: &RemoteAddress) -> Result<(), ForkError> {
+        let other = Remote::new(address)?;
+        let (number, hash) = (self.number(), self.hash());
+        for (height, expected) in [(0, self.block.genesis), (number, hash)] {
+            let call = RemoteCall::block_by_number(&format!("{height:#x}"));
+            let outcome = other.send(std::slice::from_ref(&call))?.pop();
+            let text = call.accept(outcome.unwrap_or_else(|| Ok("null".into())))?;
+            let object = call.parse::<Option<HashObject>>(&text)?;
+            let object = object.ok_or_else(|| ForkError::NoBlock { block: height.to_string() })?;
+            let found = hash_of(&call, &object.hash)?;
+            if found != expected {
+                return Err(ForkError::OtherChain { number: height, expected, found });
+            }
+        }
+        let access = state_access(&other, number, &hash)?;
+        if self.access.by_hash && !access.by_hash {
+            return Err(ForkError::ServesLess { what: "state by the hash of a block (EIP-1898)" });
+        }
+        if self.access.stored_slots && !access.stored_slots {
+            return Err(ForkError::BridgeStorage);
+        }
+        self.remote.follow(&other);
+        Ok(())
     }
 
     /// Returns the path of the cache file; `None` without one.
@@ -340,8 +372,8 @@ fn identify(remote: &Remote, target: &ForkTarget, custom: Option<ChainSpec>) -> 
     let id: String = chain.parse(text(0))?;
     let chain_id = u64::try_from(number(chain, &id)?).or(Err(ForkError::NotRootstock { chain_id: u64::MAX }))?;
     let genesis =
-        first.parse::<Option<GenesisObject>>(text(1))?.ok_or_else(|| ForkError::NoBlock { block: "0".into() })?;
-    let genesis = crate::header::hash_of(first, &genesis.hash)?;
+        first.parse::<Option<HashObject>>(text(1))?.ok_or_else(|| ForkError::NoBlock { block: "0".into() })?;
+    let genesis = hash_of(first, &genesis.hash)?;
     let spec = spec_of(chain_id, genesis, custom)?;
     let object: Option<BlockObject> = block.parse(text(2))?;
     let object = object.ok_or_else(|| ForkError::NoBlock { block: target.text() })?;
@@ -360,9 +392,9 @@ fn identify(remote: &Remote, target: &ForkTarget, custom: Option<ChainSpec>) -> 
     Ok(RemoteIdentity { chain_id, genesis, block: found, spec, results })
 }
 
-/// The only member of block 0 that is needed. Another chain may have others.
+/// The only member of a block that identifies a chain. Block 0 of another chain may have others.
 #[derive(serde::Deserialize)]
-struct GenesisObject {
+struct HashObject {
     hash: String,
 }
 

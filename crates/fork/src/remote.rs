@@ -1,5 +1,7 @@
 //! Calls of a remote node at one block, through the cache.
 
+use std::sync::Arc;
+
 use parking_lot::RwLock;
 
 use crate::cache_file::CacheFile;
@@ -13,18 +15,32 @@ const METHOD_NOT_FOUND: i64 = -32601;
 
 /// A remote node and the results that it gave.
 pub(crate) struct Remote {
-    client: Client,
+    client: RwLock<Arc<Client>>,
     cache: RwLock<Option<CacheFile>>,
 }
 
 impl Remote {
     pub(crate) fn new(address: &RemoteAddress) -> Result<Self, ForkError> {
-        Ok(Self { client: Client::new(address)?, cache: RwLock::default() })
+        Ok(Self { client: RwLock::new(Arc::new(Client::new(address)?)), cache: RwLock::default() })
+    }
+
+    fn client(&self) -> Arc<Client> {
+        Arc::clone(&self.client.read())
+    }
+
+    /// Returns the address of the node.
+    pub(crate) fn address(&self) -> RemoteAddress {
+        self.client().address().clone()
+    }
+
+    /// Sends further calls to the node of another remote.
+    pub(crate) fn follow(&self, other: &Self) {
+        *self.client.write() = other.client();
     }
 
     /// Returns the number of requests so far.
     pub(crate) fn requests(&self) -> u64 {
-        self.client.requests()
+        self.client().requests()
     }
 
     /// Takes the results of a file, and adds further ones to it.
@@ -91,7 +107,7 @@ impl Remote {
 
     /// Returns the outcome of each call from the node.
     pub(crate) fn send(&self, calls: &[RemoteCall]) -> Result<Vec<Outcome>, ForkError> {
-        if may_wait() { self.client.send(calls) } else { Err(ForkError::NotCached) }
+        if may_wait() { self.client().send(calls) } else { Err(ForkError::NotCached) }
     }
 
     /// Returns the result of a call from the cache.

@@ -1,11 +1,12 @@
-//! The state after the block that a fork begins at, by trie key. An account comes whole: balance, nonce and code in one request.
+//! The state after the block that a fork begins at, by trie key. An account comes whole: balance, nonce and code in one request, with
+//! the slots that name the implementation of a proxy.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use rhizome_primitives::{Address, B256, BRIDGE, Bytes, ChainSpec, I256, U256, keccak256};
+use rhizome_primitives::{Address, B256, BRIDGE, Bytes, ChainSpec, I256, U256, b256, keccak256};
 use rhizome_trie::keys::{KeyPart, MARK, StateKey};
 use rhizome_trie::{AccountState, StateError, StateReader, is_set_up, keys};
 use serde_json::{Value, json};
@@ -20,6 +21,10 @@ use crate::waiting::may_wait;
 const CACHE_BYTES: u64 = 64 << 20;
 /// Memory of an entry besides its bytes, estimated.
 const ENTRY_BYTES: u64 = 200;
+
+/// Slots of most proxies for the address of their implementation: that of EIP-1967, and the first one. They come with the account, as a
+/// call of a proxy would take another round trip.
+const PROXY_SLOTS: [B256; 2] = [b256!("360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc"), B256::ZERO];
 
 /// How the remote node serves the state of the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,8 +106,17 @@ impl RemoteState {
     fn load_account(&self, address: &Address) -> Result<RemoteAccount, ForkError> {
         let block = block_parameter(self.access.by_hash, self.number, &self.hash);
         let methods = ["eth_getBalance", "eth_getTransactionCount", "eth_getCode"];
-        let calls = methods.map(|method| RemoteCall::account(method, address, &block));
+        let mut calls: Vec<RemoteCall> =
+            methods.iter().map(|method| RemoteCall::account(method, address, &block)).collect();
+        let is_set_up = is_set_up(&self.spec, self.number, address);
+        let slots = if is_set_up { &[] } else { &PROXY_SLOTS[..] };
+        calls.extend(slots.iter().map(|slot| RemoteCall::slot("eth_getStorageAt", address, slot, &block)));
         let texts = self.read(&calls)?;
+        for ((slot, call), text) in
+            slots.iter().zip(calls.iter().skip(methods.len())).zip(texts.iter().skip(methods.len()))
+        {
+            self.slots.insert((*address, *slot), decode_word(call, text)?);
+        }
         let text = |index: usize| -> Result<(&RemoteCall, String), ForkError> {
             let (Some(call), Some(text)) = (calls.get(index), texts.get(index)) else { return Err(self.incomplete()) };
             Ok((call, call.parse(text)?))
@@ -112,9 +126,8 @@ impl RemoteState {
         let (call, code) = text(2)?;
         let code = bytes(call, &code)?;
         let balance = self.funded.get(address).copied().unwrap_or(balance);
-        let balance = I256::try_from(balance).or(Err(calls[0].malformed("a balance of 2^255 wei or more")))?;
+        let balance = I256::try_from(balance).or(Err(text(0)?.0.malformed("a balance of 2^255 wei or more")))?;
         let genesis = self.spec.genesis.alloc.iter().find(|account| account.address == *address);
-        let is_set_up = is_set_up(&self.spec, self.number, address);
         let is_known = genesis.is_some() || is_set_up;
         let exists = is_known || !balance.is_zero() || !nonce.is_zero() || !code.is_empty();
         Ok(RemoteAccount {
@@ -149,12 +162,7 @@ impl RemoteState {
         }
         let call = RemoteCall::slot("eth_getStorageAt", address, slot, &block);
         let texts = self.read(std::slice::from_ref(&call))?;
-        let text: String = call.parse(texts.first().ok_or_else(|| self.incomplete())?)?;
-        let word = bytes(&call, &text)?;
-        if word.len() > 32 {
-            return Err(call.malformed("a word of more than 32 bytes"));
-        }
-        Ok(keys::encode_slot_value(U256::from_be_slice(&word)))
+        decode_word(&call, texts.first().ok_or_else(|| self.incomplete())?)
     }
 
     fn stored_slot(&self, address: &Address, slot: &B256, block: &Value) -> Result<Option<Bytes>, ForkError> {
@@ -205,6 +213,15 @@ impl RemoteState {
         let account = AccountState { nonce: U256::from(self.number), ..AccountState::default() };
         (part == KeyPart::Account).then(|| account.encode())
     }
+}
+
+/// Reads the result of `eth_getStorageAt` as a stored value.
+fn decode_word(call: &RemoteCall, text: &str) -> Result<Option<Bytes>, ForkError> {
+    let word = bytes(call, &call.parse::<String>(text)?)?;
+    if word.len() > 32 {
+        return Err(call.malformed("a word of more than 32 bytes"));
+    }
+    Ok(keys::encode_slot_value(U256::from_be_slice(&word)))
 }
 
 /// Returns the parameter that names the block.

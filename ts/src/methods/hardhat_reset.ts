@@ -6,8 +6,9 @@ import { defineMethod } from './context.ts'
 export const hardhat_reset = defineMethod({
   params: positional([], [resetOptions]),
   result: values.flag,
-  answer: async (context, _params, request) => {
-    await request.run((deadlineMs, token) => context.native.evmReset(deadlineMs, token))
+  answer: async (context, [options], request) => {
+    const forking = options?.forking === undefined ? null : JSON.stringify(options.forking)
+    await request.run((deadlineMs, token) => context.native.hardhatReset(forking, deadlineMs, token))
     return 'true'
   },
 })

@@ -48,7 +48,7 @@ const reads: Readonly<Record<string, RemoteRead>> = {
   eth_getTransactionReceipt: hash,
 }
 
-/** Returns the entries of a fork. */
+/** Returns the entries of a node that is a fork, or becomes one. */
 export function withRemoteReads(entries: ReadonlyMap<string, Entry<Context>>): ReadonlyMap<string, Entry<Context>> {
   const passed = [...entries].map(([name, entry]): [string, Entry<Context>] => {
     if (!('spec' in entry)) return [name, entry]
@@ -63,7 +63,13 @@ function passing(spec: MethodSpec<Context>, read: RemoteRead): MethodSpec<Contex
   const answer = read.by === 'hash' ? lookUp : readBlock
   return {
     ...spec,
-    method: { ...method, answer: (context, values, request) => answer(spec, read, context, values, request) },
+    method: {
+      ...method,
+      answer: (context, values, request) =>
+        context.native.isFork()
+          ? answer(spec, read, context, values, request)
+          : method.answer(context, values, request),
+    },
   }
 }
 

@@ -15,6 +15,7 @@ import { anvil_reorg } from './anvil_reorg.ts'
 import { anvil_rollback } from './anvil_rollback.ts'
 import { anvil_setBlockTimestampInterval } from './anvil_setBlockTimestampInterval.ts'
 import { anvil_setLoggingEnabled } from './anvil_setLoggingEnabled.ts'
+import { anvil_setRpcUrl } from './anvil_setRpcUrl.ts'
 import type { Context } from './context.ts'
 import {
   addressAt,
@@ -725,7 +726,14 @@ export const table: readonly MethodSpec<Context>[] = [
     module: 'hardhat',
     cost: 10,
     isWrite: true,
-    doc: 'Goes back to the genesis block.',
+    doc: 'Goes back to the genesis block. With forking, begins a fork of another chain, or a fork of the same chain at another block.',
+  }),
+  spec(anvil_setRpcUrl, {
+    name: 'anvil_setRpcUrl',
+    module: 'hardhat',
+    cost: 10,
+    isWrite: true,
+    doc: 'Reads the state of a fork from another node of the same chain from now on.',
   }),
   spec(hardhat_getAutomine, {
     name: 'hardhat_getAutomine',

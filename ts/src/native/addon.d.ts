@@ -51,6 +51,9 @@ export declare function anvilSetBlockTimestampInterval(seconds: number): string 
 /** Answers `anvil_setLoggingEnabled`. */
 export declare function anvilSetLoggingEnabled(isOn: boolean): string | Buffer
 
+/** Answers `anvil_setRpcUrl`. */
+export declare function anvilSetRpcUrl(url: string, deadlineMs: number, token: number): Promise<string | Buffer>
+
 /** Returns the result of the remote node of a fork. `params`: a JSON array. */
 export declare function askRemote(method: string, params: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
@@ -352,6 +355,9 @@ export declare function hardhatMetadata(): string | Buffer
 /** Answers `hardhat_mine`. An interval below 0 means none. */
 export declare function hardhatMine(blocks: number, interval: number, deadlineMs: number, token: number): Promise<string | Buffer>
 
+/** Answers `hardhat_reset`. `forking`: JSON; `None` leads to a chain that is no fork. */
+export declare function hardhatReset(forking: string | undefined | null, deadlineMs: number, token: number): Promise<string | Buffer>
+
 /** Answers `hardhat_setBalance`. */
 export declare function hardhatSetBalance(address: string, balance: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
@@ -399,6 +405,9 @@ export declare function importBlocks(path: string, options: string, onProgress: 
  * result}`. Resolves with counts: `{"blocks","best","side","known","head"}`.
  */
 export declare function importRskj(dir: string, onProgress: (error: Error | null, progress: string) => void): Promise<string>
+
+/** Whether the node is a fork of another chain at the moment. */
+export declare function isFork(): boolean
 
 /** Returns the transactions that blocks have left out since the last call: `[{"hash","from","nonce","reason","isDropped"}]`. */
 export declare function leftOut(): string

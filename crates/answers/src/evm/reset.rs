@@ -4,11 +4,11 @@ use crate::error::Answer;
 use crate::json;
 use crate::node::Node;
 
-/// Goes back to the genesis block, or the empty one after it, and forgets the snapshots.
+/// Goes back to the genesis block, the empty one after it, or the block that a fork begins at, and forgets the snapshots.
 pub fn answer(node: &Node) -> Answer {
     node.chain().reset()?;
     node.renew_instance();
-    if node.options().begins_with_block {
+    if node.options().begins_with_block && node.fork().is_none() {
         node.chain().mine(node.now())?;
     }
     Ok(json::null())

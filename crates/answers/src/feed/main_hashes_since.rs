@@ -62,6 +62,8 @@ fn way(node: &Node, number: u64, hash: &B256) -> Result<Way, RpcError> {
     }
     // The block was deleted: the rest of its branch ends at the height of the rewind.
     let head = chain.head().record.clone();
-    let fork = node.deleted().way_back(&hash).unwrap_or(height).min(head.number());
+    // A node that was reset to a fork has no blocks below it.
+    let way_back = node.deleted().way_back(&hash).unwrap_or(height).max(chain.first_block());
+    let fork = way_back.min(head.number());
     Ok(Way { standing: chain.main_block(fork)?.unwrap_or(head), removed })
 }

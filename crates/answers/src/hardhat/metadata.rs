@@ -15,8 +15,17 @@ pub fn answer(node: &Node) -> Answer {
     json.key("instanceId").hash(&node.instance_id());
     json.key("latestBlockNumber").number(head.number().cast_signed());
     json.key("latestBlockHash").hash(&head.hash());
-    // Forks of other chains are not offered.
-    json.key("forkedNetwork").null();
+    json.key("forkedNetwork");
+    match node.fork() {
+        Some(fork) => {
+            json.begin_object();
+            json.key("chainId").number(chain.spec().chain_id.into());
+            json.key("forkBlockNumber").number(fork.number().cast_signed());
+            json.key("forkBlockHash").hash(&fork.hash());
+            json.end_object();
+        }
+        None => json.null(),
+    }
     json.key("snapshots").begin_object();
     for (id, height, hash) in chain.snapshots() {
         json.key(&format!("{id:#x}")).begin_array();

@@ -27,11 +27,19 @@ pub fn answer(node: &Node) -> Answer {
     json.key("gasLimit").quantity_wide(&header.gas_limit_value());
     json.key("gasPrice").quantity_wide(&gas_price::suggested(node));
     json.end_object();
-    // Forks of other chains are not offered.
     json.key("forkConfig").begin_object();
-    for name in ["forkUrl", "forkBlockNumber", "forkRetryBackoff"] {
-        json.key(name).null();
+    match node.fork() {
+        Some(fork) => {
+            // The rest of the URL may be a key.
+            json.key("forkUrl").text(&fork.host());
+            json.key("forkBlockNumber").number(fork.number().cast_signed());
+        }
+        None => {
+            json.key("forkUrl").null();
+            json.key("forkBlockNumber").null();
+        }
     }
+    json.key("forkRetryBackoff").null();
     json.end_object();
     json.end_object();
     Ok(json.finish())

@@ -146,7 +146,7 @@ export const metadata = shape('Metadata', {
   instanceId: hash,
   latestBlockNumber: whole,
   latestBlockHash: hash,
-  forkedNetwork: nothing,
+  forkedNetwork: orNull(shape('ForkedNetwork', { chainId: whole, forkBlockNumber: whole, forkBlockHash: hash })),
   snapshots: named('^0x[0-9a-f]+$', Type.Tuple([whole, hash])),
 })
 
@@ -157,5 +157,9 @@ export const nodeInfo = shape('NodeInfo', {
   hardFork: text,
   transactionOrder: text,
   environment: shape('NodeEnvironment', { baseFee: quantity, chainId: whole, gasLimit: quantity, gasPrice: quantity }),
-  forkConfig: shape('ForkConfig', { forkUrl: nothing, forkBlockNumber: nothing, forkRetryBackoff: nothing }),
+  forkConfig: shape('ForkConfig', {
+    forkUrl: orNull(text),
+    forkBlockNumber: orNull(whole),
+    forkRetryBackoff: nothing,
+  }),
 })
