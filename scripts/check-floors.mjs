@@ -63,7 +63,7 @@ const packageOwners = {
   'prom-client': ['observe'],
   'smol-toml': ['config'],
   commander: ['cli', ''],
-  ethers: ['keystore', 'bridge'],
+  ethers: ['keystore', 'bridge', 'cli'],
   '@scure/btc-signer': ['bridge'],
   ioredis: ['redis'],
   jose: ['auth'],

@@ -1,1 +1,5 @@
-export function compile(name: string, beside?: string): { abi: readonly never[]; bytecode: `0x${string}` }
+export function compile(
+  name: string,
+  beside?: string,
+  file?: string,
+): { abi: readonly never[]; bytecode: `0x${string}`; deployed: `0x${string}` }

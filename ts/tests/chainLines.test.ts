@@ -1,6 +1,10 @@
 import { spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Interface } from 'ethers'
 import { afterEach, expect, test } from 'vitest'
-import { program } from './node.ts'
+import { compile } from '../../docs/examples/compile.mjs'
+import { program, scratchFolder } from './node.ts'
 
 // Output of a development node in a terminal.
 
@@ -90,6 +94,33 @@ test('behavior: lines of console.log, in the terminal and in the trace', async (
   await expect.poll(() => terminal.output).toContain('\n    console.log: 42\n')
   const { result } = await terminal.ask('debug_traceTransaction', hash, { tracer: 'callTracer' })
   expect(result).toMatchObject({ type: 'CREATE', console: ['42'] })
+})
+
+test('behavior: artifacts give names, custom errors and a call tree, and the gas of each method at the end', async () => {
+  const folder = scratchFolder()
+  const { abi, bytecode, deployed } = compile('Counter')
+  writeFileSync(join(folder, 'Counter.json'), JSON.stringify({ abi, bytecode, deployedBytecode: deployed }))
+  writeFileSync(join(folder, 'Broken.json'), '{')
+  terminal = new Terminal('--artifacts', folder, '--gas-report')
+  const counter = new Interface(abi)
+  const data = `${bytecode}${'5'.padStart(64, '0')}`
+  const created = await terminal.ask('eth_sendTransaction', { from: first, data, gas: '0x80000' })
+  const receipt = await terminal.ask('eth_getTransactionReceipt', created.result)
+  const { contractAddress: to } = receipt.result as unknown as { contractAddress: string }
+  for (const step of [1n, 2n, 5000n]) {
+    const call = { from: first, to, data: counter.encodeFunctionData('increase', [step]), gas: '0x80000' }
+    await terminal.ask('eth_sendTransaction', call)
+  }
+  await expect.poll(() => terminal.lines.length).toBe(8)
+  expect(terminal.lines[1]).toContain(`-> contract ${to} (Counter)  gas`)
+  expect(terminal.lines[5]).toContain(`-> ${to} (Counter.increase)  gas`)
+  const failure = 'failed: revert TooMuch(wanted: 5000, most: 1000)'
+  expect(terminal.lines[7]).toContain(failure)
+  expect(terminal.output).toContain(`\n    Counter.increase(5000)  ${failure}\n`)
+  expect(terminal.errors).toMatch(/^--artifacts: .*Broken\.json: /)
+  terminal.child.kill('SIGINT')
+  expect(await terminal.ended).toBe(0)
+  expect(terminal.output).toMatch(/\nCounter +deployment +1 .*\nCounter +increase +3 +\d+ +\d+ +\d+\n/)
 })
 
 test('behavior: going back, and an empty block', async () => {

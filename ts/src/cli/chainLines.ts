@@ -2,7 +2,10 @@ import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import type { Addon } from '../native/bindings.ts'
 import { type Cursor, headCursor, movementSince } from '../native/feed.ts'
-import { type FailedCall, failureText, shown } from './failureText.ts'
+import type { Artifacts } from './artifacts.ts'
+import { addressesIn, reasonOf, type TracedCall, treeOf } from './callTree.ts'
+import { shown } from './failureText.ts'
+import type { GasReport } from './gasReport.ts'
 
 /** Blocks read at a time, before other work of the main thread runs. */
 const maxBlocks = 32
@@ -18,7 +21,14 @@ interface Block {
   readonly number: string
   readonly hash: string
   readonly gasUsed: string
-  readonly transactions: readonly { readonly hash: string; readonly from: string; readonly to: string | null }[]
+  readonly transactions: readonly Transaction[]
+}
+
+interface Transaction {
+  readonly hash: string
+  readonly from: string
+  readonly to: string | null
+  readonly input: string
 }
 
 interface Receipt {
@@ -28,8 +38,19 @@ interface Receipt {
   readonly status: string
 }
 
+/** Additions to the lines of blocks and transactions. */
+export interface LineOptions {
+  /** Names contracts and methods, and adds a call tree to failed transactions. */
+  readonly artifacts?: Artifacts | undefined
+  /** Counts the gas of transactions. */
+  readonly gas?: GasReport | undefined
+}
+
+/** Codes of contracts in memory. */
+const maxCodes = 500
+
 /** Result of the callTracer. */
-interface Trace extends FailedCall {
+interface Trace extends TracedCall {
   /** Lines printed by `console.sol`. */
   readonly console?: readonly string[]
 }
@@ -41,13 +62,18 @@ interface Trace extends FailedCall {
 export class ChainLines {
   readonly #native: Addon
   readonly #out: Writable
+  readonly #artifacts: Artifacts | undefined
+  readonly #gas: GasReport | undefined
+  readonly #codes = new Map<string, string>()
   #cursor: Cursor
   #isReading = false
   #hasMoved = false
 
-  constructor(native: Addon, out: Writable) {
+  constructor(native: Addon, out: Writable, { artifacts, gas }: LineOptions = {}) {
     this.#native = native
     this.#out = out
+    this.#artifacts = artifacts
+    this.#gas = gas
     this.#cursor = headCursor(native)
   }
 
@@ -81,6 +107,7 @@ export class ChainLines {
       return hashes.length === maxBlocks
     }
     const lines = fork < this.#cursor.number ? [`back to block ${fork}`] : []
+    if (lines.length > 0) this.#codes.clear()
     for (const hash of hashes) lines.push(...(await this.#blockLines(hash)))
     this.#cursor = cursor
     if (lines.length > 0 && !this.#out.write(`${lines.join('\n')}\n`)) await once(this.#out, 'drain')
@@ -96,23 +123,61 @@ export class ChainLines {
     const sent = block.transactions.filter(({ from, to }) => from !== zeroAddress || to !== remascAddress)
     const count = `${sent.length} ${sent.length === 1 ? 'transaction' : 'transactions'}`
     const lines = [`block ${Number(block.number)}  ${block.hash}  ${count}  gas ${BigInt(block.gasUsed)}`]
-    for (const { hash, from, to } of sent) {
+    for (const transaction of sent) {
+      const { hash, from, to } = transaction
       const receipt = ofTransaction.get(hash)
       if (receipt === undefined) continue
       const { contractAddress, gasUsed, status } = receipt
       const target = to ?? `contract ${contractAddress}`
       const isOk = status === '0x1'
       const trace = isOk && BigInt(gasUsed) === transferGas ? null : await this.#trace(hash)
-      const end = isOk ? 'ok' : `failed: ${trace === undefined ? 'unknown reason' : failureText(trace)}`
-      lines.push(`  ${hash}  ${from} -> ${target}  gas ${BigInt(gasUsed)}  ${end}`)
+      const reason = trace === undefined ? 'unknown reason' : reasonOf(trace, this.#artifacts)
+      const name = await this.#name(transaction, receipt)
+      lines.push(`  ${hash}  ${from} -> ${target}${name}  gas ${BigInt(gasUsed)}  ${isOk ? 'ok' : `failed: ${reason}`}`)
+      if (!isOk && trace && this.#artifacts !== undefined) lines.push(...(await this.#tree(trace, this.#artifacts)))
       for (const line of trace?.console ?? []) lines.push(`    console.log: ${shown(line)}`)
     }
     return lines
   }
 
+  /** Returns contract and method of a transaction for its line, and counts its gas. */
+  async #name({ to, input }: Transaction, { contractAddress, gasUsed }: Receipt): Promise<string> {
+    const [artifacts, gas] = [this.#artifacts, this.#gas]
+    if (artifacts === undefined && gas === undefined) return ''
+    const code = await this.#code(to ?? contractAddress ?? zeroAddress)
+    if (to === null) {
+      const name = artifacts?.createdBy(input)
+      gas?.add(name ?? 'unnamed', 'deployment', BigInt(gasUsed))
+      return name === undefined ? '' : ` (${name})`
+    }
+    if (code === '0x') return ''
+    const [name, method] = [artifacts?.nameOf(code), artifacts?.call(input, code)?.method]
+    gas?.add(name ?? to, method ?? (input.slice(0, 10) || 'receive()'), BigInt(gasUsed))
+    return name === undefined ? '' : shown(` (${name}${method === undefined ? '' : `.${method}`})`)
+  }
+
+  async #tree(trace: Trace, artifacts: Artifacts): Promise<string[]> {
+    const codes = new Map<string, string>()
+    for (const address of addressesIn(trace)) codes.set(address, await this.#code(address))
+    const lines = treeOf(trace, artifacts, (address) => codes.get(address) ?? '0x')
+    return lines.map((line) => `    ${line}`)
+  }
+
+  async #code(address: string): Promise<string> {
+    const known = this.#codes.get(address)
+    if (known !== undefined) return known
+    const code = read<string>(await this.#native.ethGetCode(address, 'latest'))
+    if (this.#codes.size >= maxCodes) this.#codes.clear()
+    this.#codes.set(address, code)
+    return code
+  }
+
   /** Executes a transaction again for what receipts do not contain: the reason of a failure and the lines of its console. */
   async #trace(hash: string): Promise<Trace | null | undefined> {
-    const options = JSON.stringify({ tracer: 'callTracer', tracerConfig: { onlyTopCall: true } })
+    const options = JSON.stringify({
+      tracer: 'callTracer',
+      tracerConfig: { onlyTopCall: this.#artifacts === undefined },
+    })
     try {
       return read(await this.#native.debugTraceTransaction(hash, options, traceMs, 0))
     } catch {

@@ -5,8 +5,10 @@ import { type ServingNode, startNode } from '../main.ts'
 import { nodeFigures } from '../native/figures.ts'
 import { type StateFlags, stateFilesOf } from '../stateFiles.ts'
 import { type Archives, importArchives } from './archives.ts'
+import type { Artifacts } from './artifacts.ts'
 import { banner } from './banner.ts'
 import { ChainLines } from './chainLines.ts'
+import { GasReport } from './gasReport.ts'
 import { addChainOptions, addDevelopmentOptions, addStoreOption, configFrom, type Parsed } from './options.ts'
 import { showSync } from './syncLine.ts'
 
@@ -14,6 +16,8 @@ import { showSync } from './syncLine.ts'
 const stopLimitMs = 900
 /** The same, if the state is saved at the end. */
 const saveLimitMs = 60_000
+/** Files of --artifacts that are reported. */
+const maxProblems = 10
 /** Signals within this time after the first one are ignored as repetitions. */
 const sameSignalMs = 500
 
@@ -43,7 +47,10 @@ export function startCommand(): Command {
     .option('--sync <full|snap>', 'execute every block, or get a state from peers first (default: full)')
     .option('--snap-server', 'serve whole blocks and states to peers that synchronize by snapshots')
     .option('--checkpoint <blocks>', 'blocks that the chain must have (NUMBER:HASH), separated by commas')
-    .option('--fork <url>', 'continue the chain of another Rootstock node, in a temporary folder')
+    .option(
+      '--fork <url>',
+      'continue the chain of another Rootstock node, in a temporary folder',
+    )
     .option('--fork-block <block>', 'number or hash of the block that the fork begins at (default: the best block)')
     .option('--fork-key <header=value>', 'header of the requests to the other node')
     .option('--no-fork-cache', 'do not cache the results of the other node on the disk')
@@ -55,13 +62,18 @@ export function startCommand(): Command {
     .option('--load-state <file>', 'only load them')
     .option('--dump-state <file>', 'only save them')
     .option('--state-interval <seconds>', 'save them at this interval, too')
+    .option(
+      '--artifacts <folder>',
+      'show contracts, custom errors and call trees by the artifacts of Hardhat or Foundry',
+    )
+    .option('--gas-report', 'print the gas of each method at the end')
     .option('--archive <location...>', 'import block archives while serving: folders, http, https or s3 URLs')
     .option('--trust <key>', 'public key of the only accepted publisher of archives')
     .option('--json', 'print one line of JSON instead of the banner')
     .option('--quiet', 'print nothing; the log still goes to standard error')
     .action(async (given: Parsed & StartOptions) => {
       const { blockTime, json, quiet, archive, trust, forkCache, ...others } = given
-      const { state, loadState, dumpState, stateInterval, ...options } = others
+      const { state, loadState, dumpState, stateInterval, artifacts, gasReport, ...options } = others
       const files = { state, loadState, dumpState, stateInterval }
       // A port for the page implies the page.
       const withPage = options.adminPort === undefined ? options : { ...options, admin: true }
@@ -74,7 +86,8 @@ export function startCommand(): Command {
       // A loaded state is that of a new chain.
       const place = (state ?? loadState) === undefined ? {} : { ephemeral: true }
       const output = json === true ? 'json' : quiet === true ? 'nothing' : 'banner'
-      await run({ ...wanted, ...mining, ...cache, ...place }, archives, files, output)
+      const shows = { artifacts, hasGasReport: gasReport === true }
+      await run({ ...wanted, ...mining, ...cache, ...place }, archives, files, shows, output)
     })
 }
 
@@ -84,6 +97,14 @@ interface StartOptions extends StateFlags {
   readonly quiet?: boolean
   readonly archive?: string[]
   readonly trust?: string
+  readonly artifacts?: string
+  readonly gasReport?: boolean
+}
+
+/** Additions to the lines on a terminal. */
+interface Shows {
+  readonly artifacts: string | undefined
+  readonly hasGasReport: boolean
 }
 
 /** Output on standard output. */
@@ -97,8 +118,16 @@ function intervalMining(seconds: string, mining: Parsed['mining']): Parsed {
   return { mining: `interval=${seconds}` }
 }
 
-async function run(options: Parsed, archives: Archives, stateFlags: StateFlags, output: Output): Promise<void> {
+async function run(
+  options: Parsed,
+  archives: Archives,
+  stateFlags: StateFlags,
+  shows: Shows,
+  output: Output,
+): Promise<void> {
   const config = configFrom(options)
+  const artifacts = shows.artifacts === undefined ? undefined : await readArtifacts(shows.artifacts)
+  const gas = shows.hasGasReport ? new GasReport() : undefined
   const stateFiles = stateFilesOf(stateFlags, isDevelopment(config) && !isFork(config), options.dataDir !== undefined)
   const hasFile = options.config !== undefined
   // With a file, SIGHUP reloads it. Without a file, SIGHUP means that the terminal has closed.
@@ -120,17 +149,29 @@ async function run(options: Parsed, archives: Archives, stateFlags: StateFlags, 
   }
   let endSyncLine = (): void => undefined
   if (output === 'banner') {
-    const lines = new ChainLines(node.native, process.stdout)
+    const lines = new ChainLines(node.native, process.stdout, { artifacts, gas })
     process.stdout.write(await banner(config, node))
     if (isDevelopment(config)) node.onHead(() => lines.follow())
     endSyncLine = showSync(() => nodeFigures(node.native)?.sync, process.stdout)
   }
   const reason = await Promise.race([signalled, node.shutdown, node.failure])
   endSyncLine()
+  const report = output === 'banner' ? (gas?.lines() ?? []) : []
+  if (report.length > 0) process.stdout.write(`${report.join('\n')}\n`)
   const limitMs = stateFiles.save === undefined ? stopLimitMs : saveLimitMs
   await stop(node, output, config.http.drainMs + limitMs)
   // `reason` is set only after a failure of the node.
   process.exit(reason === undefined ? 0 : 1)
+}
+
+/** Reads contracts and prints the files that are none. Throws ConfigError if the folder cannot be read. */
+async function readArtifacts(folder: string): Promise<Artifacts> {
+  const { Artifacts } = await import('./artifacts.ts')
+  const artifacts = await Artifacts.read(folder)
+  const more = artifacts.problems.length - maxProblems
+  const problems = [...artifacts.problems.slice(0, maxProblems), ...(more > 0 ? [`and ${more} more`] : [])]
+  for (const problem of problems) process.stderr.write(`--artifacts: ${problem}\n`)
+  return artifacts
 }
 
 function readAgain(node: ServingNode, options: Parsed): void {
