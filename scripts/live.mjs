@@ -10,6 +10,8 @@ import { setup } from './setup.mjs'
 const usage = `npm run live -- [OPTION]... [CHECK]...
   --reference PATH  the program that starts a reference node (default: the variable RSKJ)
   --blocks N        length of the chains (default 600)
+  --seed N          random numbers of fork (default 1)
+  --record FILE     file for the answers of the reference in fork, for tests without it
   --rounds N        blocks and transactions of relay, in each direction (default 50)
 checks (default: all):
 ${Object.entries(checks)
@@ -24,7 +26,13 @@ if (program === undefined || !existsSync(program)) {
 } else {
   try {
     await setup()
-    const settings = { program: resolve(program), blocks: Number(values.blocks), rounds: Number(values.rounds) }
+    const settings = {
+      program: resolve(program),
+      blocks: Number(values.blocks),
+      rounds: Number(values.rounds),
+      seed: Number(values.seed),
+      record: values.record,
+    }
     for (const name of positionals.length > 0 ? positionals : Object.keys(checks)) await checks[name].run(settings)
   } catch (error) {
     if (!(error instanceof SetupError)) throw error
@@ -39,6 +47,8 @@ function readOptions() {
       reference: { type: 'string' },
       blocks: { type: 'string', default: '600' },
       rounds: { type: 'string', default: '50' },
+      seed: { type: 'string', default: '1' },
+      record: { type: 'string' },
       help: { type: 'boolean', short: 'h' },
     }
     const parsed = parseArgs({ options, allowPositionals: true })
@@ -49,7 +59,7 @@ function readOptions() {
     for (const name of parsed.positionals)
       if (!Object.hasOwn(checks, name))
         throw new TypeError(`no check ${name}, expected ${Object.keys(checks).join(', ')}`)
-    for (const name of ['blocks', 'rounds'])
+    for (const name of ['blocks', 'rounds', 'seed'])
       if (!/^[1-9][0-9]{0,5}$/.test(parsed.values[name]))
         throw new TypeError(`--${name}: expected a number above 0, got ${parsed.values[name]}`)
     return parsed

@@ -1,4 +1,5 @@
 // The checks of npm run live. Each measures this node beside a reference node, then two reference nodes at the same task.
+import { fork } from './fork.mjs'
 import { LiveNode, until, withNodes } from './nodes.mjs'
 import { atLeast, atMost, fail, inMs, inSeconds, report } from './report.mjs'
 import { snap } from './snap.mjs'
@@ -36,6 +37,10 @@ export const checks = {
   snap: {
     description: 'a state of 20 MB from a reference node to this one, and to a reference node from this one',
     run: snap,
+  },
+  fork: {
+    description: 'a fork of the chain of a reference node: calls, estimates, the Bridge, transactions',
+    run: fork,
   },
   serve: { description: 'the first synchronization of a reference node from this one', run: serve },
 }

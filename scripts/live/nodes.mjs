@@ -57,8 +57,22 @@ export class LiveNode {
     return node.#start(process.execPath, all, { ...process.env, ...settings })
   }
 
+  /** Starts a node of this project that is a fork of another, with a cache in `cacheDir`. */
+  static async fork(url, number, cacheDir) {
+    const node = new LiveNode('fork')
+    await node.#ports()
+    const flags = ['start', '--fork', url, '--fork-block', number, '--http-port', node.#http]
+    const all = [join(root, 'ts/rhizome.mjs'), ...flags].map(String)
+    const settings = { RHIZOME_COMPAT: 'reference', RHIZOME_FORK_CACHE_DIR: cacheDir }
+    return node.#start(process.execPath, all, { ...process.env, ...settings })
+  }
+
   constructor(name) {
     this.name = name
+  }
+
+  get url() {
+    return `http://127.0.0.1:${this.#http}`
   }
 
   async #ports() {
@@ -81,6 +95,12 @@ export class LiveNode {
       await sleep(100)
     }
     throw new SetupError(`${program} does not serve JSON-RPC; its output is in ${this.#folder}`)
+  }
+
+  /** Returns result or error of a method. */
+  async answer(method, ...params) {
+    const { result, error } = await this.#post({ jsonrpc: '2.0', id: 1, method, params })
+    return error === undefined ? { result } : { error }
   }
 
   /** Returns the result of a method. */
