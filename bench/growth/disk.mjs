@@ -26,7 +26,8 @@ export function diskBytes(dataDir) {
 
 function kindOf(file) {
   const extension = extname(file)
-  if (extension === '.sst') return `column ${columnOf(file) ?? 'unknown'}`
+  // Rows of the history are written as files outside of the database, which have no name of a column.
+  if (extension === '.sst') return `column ${columnOf(file) || 'history'}`
   if (extension === '.log') return 'write-ahead log'
   const folder = basename(dirname(file))
   return extension === '' || folder === 'chain' ? 'other files' : `${folder}/*${extension}`
@@ -39,7 +40,7 @@ function columnOf(file) {
     const tail = Buffer.alloc(Math.min(size, tailBytes))
     readSync(handle, tail, 0, tail.length, size - tail.length)
     const at = tail.lastIndexOf(columnProperty)
-    if (at < 1) return undefined
+    if (at < 1) return 'unknown'
     // A property: bytes of its key shared with the one before, other bytes of the key, bytes of the value; key; value.
     const isWhole = tail[at - 1] === '.'.charCodeAt(0)
     const header = at - (isWhole ? 'rocksdb.'.length : 0) - 1

@@ -10,7 +10,7 @@ import { entriesOfBlock, growthChain } from './chain.mjs'
 import { diskByKind, diskBytes, dropPages } from './disk.mjs'
 import { copyLines, importBlocks } from './import.mjs'
 import { limitMemory } from './limit.mjs'
-import { measureReads, randomFrom, readsOf } from './reads.mjs'
+import { measureReads, oldestKept, randomFrom, readsOf } from './reads.mjs'
 import { measureUpkeep } from './upkeep.mjs'
 
 const thisProgram = fileURLToPath(new URL('../../ts/rhizome.mjs', import.meta.url))
@@ -119,13 +119,15 @@ function tellDisk(figure, node, entries) {
 async function read(bench, figure) {
   const { node, imported, say } = bench
   say('reading')
-  const reads = Object.entries(readsOf(imported, randomFrom(1)))
   const tell = (name, { failure, median, p90 }) => {
     if (failure !== undefined) return figure(name, 0, `failed: ${failure}`)
     figure(`${name}, median`, median, 'ms')
     figure(`${name}, 90 %`, p90, 'ms')
   }
+  let reads = []
   await withNode(node, async ({ url }) => {
+    const oldest = await oldestKept(url, imported.at(-1).to)
+    reads = Object.entries(readsOf(imported, oldest, randomFrom(1)))
     tell('eth_chainId', await measureReads(url, () => ({ method: 'eth_chainId', params: [] }), warmReads))
     for (const [name, make] of reads) {
       await measureReads(url, make, warmReads / 3)

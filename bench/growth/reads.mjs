@@ -1,4 +1,5 @@
 // Latency of single reads of the head and of old blocks, one after the other over one connection.
+import { call, isServed } from '../chain/client.mjs'
 import { median } from '../rpc/compare.mjs'
 import { accountAddress, accountCount, contractAddress, entryCount, entrySlot, pickEntry, totalOf } from './chain.mjs'
 import { Connection } from './connection.mjs'
@@ -8,11 +9,21 @@ const slotsOfCall = 100
 /** Distance of the proofs from the head, where the chain is long enough. */
 const proofDistance = 5000
 
+/** Returns the oldest blocks, up to `head`, whose states can be read and proven. */
+export async function oldestKept(url, head) {
+  if (!(await isServed(url, 'eth_capabilities'))) return { state: 0, proof: 0 }
+  const { state, stateproofs } = await call(url, 'eth_capabilities')
+  // The node may not have removed all states yet that it does not keep.
+  const oldestOf = ({ oldestBlock, deleteStrategy }) =>
+    Math.max(Number(oldestBlock), deleteStrategy === undefined ? 0 : head - Number(deleteStrategy.retentionBlocks))
+  return { state: oldestOf(state), proof: oldestOf(stateproofs) }
+}
+
 /**
  * Returns the reads by name. Each is a function that makes a random request, `{ method, params }`. `parts` are the parts that have been
- * imported.
+ * imported, `oldest` the result of `oldestKept`.
  */
-export function readsOf(parts, random) {
+export function readsOf(parts, oldest, random) {
   const head = parts.at(-1).to
   const [first] = parts
   const grownAt = (number) => {
@@ -21,7 +32,7 @@ export function readsOf(parts, random) {
   }
   /** A block with entries in all contracts, before the head. */
   const oldBlock = () => {
-    const least = Math.min(first.to - 1, 20)
+    const least = Math.max(Math.min(first.to - 1, 20), oldest.state)
     return least + Math.floor(random() * (head - least))
   }
   const balance = (number) => [accountAddress(Math.floor(random() * accountCount(grownAt(number)))), hex(number)]
@@ -29,7 +40,7 @@ export function readsOf(parts, random) {
     const { index, entry } = pickEntry(random, grownAt(number))
     return [contractAddress(index), entrySlot(entry), hex(number)]
   }
-  const call = (number) => {
+  const callOf = (number) => {
     const { index } = pickEntry(random, grownAt(number))
     return [totalOf(index, entryCount(index, grownAt(number)), slotsOfCall, Math.floor(random() * 1e9)), hex(number)]
   }
@@ -38,14 +49,14 @@ export function readsOf(parts, random) {
     return [address, [key], hex(number)]
   }
   const at = (method, params, block) => () => ({ method, params: params(block()) })
-  const distance = Math.min(proofDistance, head - 1)
+  const distance = Math.min(proofDistance, head - Math.max(oldest.proof, 1))
   return {
     'balance, head': at('eth_getBalance', balance, () => head),
     'slot, head': at('eth_getStorageAt', slot, () => head),
-    [`call of ${slotsOfCall} slots, head`]: at('eth_call', call, () => head),
+    [`call of ${slotsOfCall} slots, head`]: at('eth_call', callOf, () => head),
     'balance, old block': at('eth_getBalance', balance, oldBlock),
     'slot, old block': at('eth_getStorageAt', slot, oldBlock),
-    [`call of ${slotsOfCall} slots, old block`]: at('eth_call', call, oldBlock),
+    [`call of ${slotsOfCall} slots, old block`]: at('eth_call', callOf, oldBlock),
     [`eth_getProof, ${distance.toLocaleString('en')} blocks back`]: at('eth_getProof', proof, () => head - distance),
   }
 }
