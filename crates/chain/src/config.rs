@@ -227,6 +227,8 @@ pub struct ChainConfig {
 
 /// Memory of a loaded trie node, estimated, in bytes.
 pub(crate) const NODE_BYTES: usize = 256;
+/// Memory of a change that is undone, estimated, in bytes: in maps, in the trie and in a batch.
+const UNDONE_CHANGE_BYTES: usize = 1024;
 /// Nodes in memory for each changed key that is not flushed, at least. The changed nodes are a fraction of them.
 const NODES_PER_CHANGED_KEY: usize = 32;
 
@@ -243,6 +245,11 @@ impl ChainConfig {
     /// Returns the number of nodes of the head's trie that are kept in memory.
     pub(crate) fn loaded_nodes(&self) -> usize {
         if self.is_trie_in_memory { usize::MAX } else { self.cache_bytes / NODE_BYTES }
+    }
+
+    /// Returns the number of changes that are undone in one batch.
+    pub(crate) fn changes_per_batch(&self) -> usize {
+        (self.cache_bytes / UNDONE_CHANGE_BYTES).max(1)
     }
 
     /// Returns the number of changed keys after which the trie is flushed.

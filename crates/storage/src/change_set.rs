@@ -9,7 +9,7 @@ use std::collections::btree_map::Entry;
 use std::ops::Bound;
 
 use rhizome_primitives::{B256, Bytes, keccak256};
-use rhizome_trie::StateDelta;
+use rhizome_trie::{KnownValue, StateDelta};
 use smallvec::SmallVec;
 
 /// Longer values are stored once by their hash.
@@ -79,6 +79,15 @@ impl StoredValue {
     /// Returns true if the key has a value in this database.
     pub fn is_present(&self) -> bool {
         !self.is_absent() && !self.is_unwritten()
+    }
+
+    /// Returns the value as trie leaves have it; `None` if it is absent or unwritten.
+    pub fn known(&self) -> Option<KnownValue<'_>> {
+        match Self::view(&self.0)? {
+            StoredValueView::Absent | StoredValueView::Unwritten => None,
+            StoredValueView::Inline(value) => Some(KnownValue::Short(value)),
+            StoredValueView::Reference { hash, length } => Some(KnownValue::Long(hash, u32::try_from(length).ok()?)),
+        }
     }
 
     pub(crate) fn view(row: &[u8]) -> Option<StoredValueView<'_>> {
@@ -156,6 +165,16 @@ impl ChangeSet {
     /// Returns the change of a key.
     pub fn get(&self, key: &[u8]) -> Option<&ValueChange> {
         self.changes.get(key)
+    }
+
+    /// Returns the value of a key before its change, for the trie; `None` if it is unchanged or had none.
+    pub fn known_before(&self, key: &[u8]) -> Option<KnownValue<'_>> {
+        self.get(key)?.before.known()
+    }
+
+    /// Iterates over the keys in order, with their values before and after, for the trie.
+    pub fn known(&self) -> impl Iterator<Item = (&[u8], Option<KnownValue<'_>>, Option<KnownValue<'_>>)> {
+        self.iter().map(|(key, change)| (key, change.before.known(), change.after.known()))
     }
 
     /// Iterates over the changes of keys that begin with a prefix.

@@ -212,8 +212,10 @@ pub(crate) fn state_file_options(cache: &Cache, column: &str) -> Result<Options,
 fn tune_trie(options: &mut Options, _table: &mut BlockBasedOptions) {
     // Mostly hashes.
     options.set_compression_type(DBCompressionType::None);
-    // Nearly all reads are of rows that exist.
+    // Nearly all reads are of rows that exist, mostly in files.
     options.set_optimize_filters_for_hits(true);
+    options.set_memtable_prefix_bloom_ratio(MEMORY_FILTER_SHARE);
+    options.set_memtable_whole_key_filtering(true);
 }
 
 fn tune_flat(options: &mut Options, _table: &mut BlockBasedOptions) {

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rhizome_primitives::{B256, Bytes, keccak256};
+use rhizome_primitives::{B256, Bytes, keccak256, keccak256_all};
 use rhizome_trie::{NodePosition, NodeSource, SourceError};
 
 use crate::Store;
@@ -36,5 +36,17 @@ impl NodeSource for CurrentNodes {
         let read = |row: Option<&[u8]>| row.filter(|row| keccak256(row) == *hash).map(Bytes::copy_from_slice);
         let found = self.store.database.with_row(TRIE, &position.row_key(), read);
         found.map_err(|error| SourceError { hash: *hash, reason: Box::new(error) })
+    }
+
+    fn nodes(&self, wanted: &[(NodePosition<'_>, B256)]) -> Result<Vec<Option<Bytes>>, SourceError> {
+        let Some((_, first)) = wanted.first() else { return Ok(Vec::new()) };
+        self.loads.fetch_add(wanted.len(), Ordering::Relaxed);
+        let keys: Vec<_> = wanted.iter().map(|(position, _)| position.row_key()).collect();
+        let rows = self.store.database.rows(TRIE, &keys);
+        let rows = rows.map_err(|error| SourceError { hash: *first, reason: Box::new(error) })?;
+        let messages: Vec<Bytes> = rows.into_iter().map(Option::unwrap_or_default).collect();
+        let hashes = keccak256_all(&messages);
+        let checked = wanted.iter().zip(hashes).zip(messages);
+        Ok(checked.map(|(((_, hash), found), message)| (found == *hash).then_some(message)).collect())
     }
 }

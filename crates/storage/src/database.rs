@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rhizome_primitives::{B256, Bytes};
 use rocksdb::properties::PropName;
-use rocksdb::{Cache, ErrorKind, ReadOptions, WriteOptions};
+use rocksdb::{Cache, DBPinnableSlice, ErrorKind, ReadOptions, WriteOptions};
 use tempfile::TempDir;
 
 use crate::StorageError;
@@ -113,6 +113,16 @@ impl Database {
         let engine = self.engine()?;
         let row = engine.db.get_pinned_cf_opt(engine.column(name)?, key, &self.read_options);
         Ok(read(row.map_err(|source| self.engine_error("read", source))?.as_deref()))
+    }
+
+    /// Reads several rows at once, which costs less than one after another. Fastest if the keys are sorted.
+    pub(crate) fn rows(&self, name: &'static str, keys: &[Vec<u8>]) -> Result<Vec<Option<Bytes>>, StorageError> {
+        let engine = self.engine()?;
+        let (column, is_sorted) = (engine.column(name)?, keys.is_sorted());
+        let rows = engine.db.batched_multi_get_cf_opt(column, keys, is_sorted, &self.read_options);
+        let copied = |row: Option<DBPinnableSlice<'_>>| row.map(|row| Bytes::copy_from_slice(&row));
+        let copies = rows.into_iter().map(|row| row.map(copied));
+        copies.collect::<Result<_, _>>().map_err(|source| self.engine_error("read", source))
     }
 
     pub(crate) fn has_row(&self, name: &'static str, key: &[u8]) -> Result<bool, StorageError> {

@@ -97,6 +97,8 @@ pub struct Rewind<'a> {
     pub head: B256,
     /// Number and hash of the blocks of the best chain above the new head, highest first.
     pub retracted: &'a [(u64, B256)],
+    /// Changes from the state of the head to that after the new head.
+    pub difference: &'a ChangeSet,
     /// State root after the new head.
     pub state_root: B256,
     /// Flush of the trie to the state after the new head. Needed if the deleted blocks are part of the flushed trie.
@@ -457,20 +459,20 @@ impl Store {
             batch.delete_cf(heights, key);
             Ok(())
         })?;
+        let retracted: HashSet<B256> = rewind.retracted.iter().map(|(_, hash)| *hash).collect();
         let mut references = ReferenceChanges::default();
         self.database.visit_range(CHANGES, &rewind.height.saturating_add(1).to_be_bytes(), None, |key, row| {
-            let set = ChangeSet::decode(row);
-            references.remove_set(&set.ok_or_else(|| StorageError::damaged_row(CHANGES, key, "cannot be decoded"))?);
+            let damaged = || StorageError::damaged_row(CHANGES, key, "cannot be decoded");
+            let (number, hash) = key.split_first_chunk().ok_or_else(damaged)?;
+            let set = ChangeSet::decode(row).ok_or_else(damaged)?;
+            references.remove_set(&set);
+            if B256::try_from(hash).is_ok_and(|hash| retracted.contains(&hash)) {
+                history::remove_in_batch(&self.database, &mut batch, u64::from_be_bytes(*number), &set)?;
+            }
             batch.delete_cf(changes, key);
             Ok(())
         })?;
         references.add_to_batch(&self.database, &mut batch)?;
-        let mut difference = ChangeSet::default();
-        for (number, hash) in rewind.retracted {
-            let changes = self.changes(*number, hash)?;
-            history::remove_in_batch(&self.database, &mut batch, *number, &changes)?;
-            difference.extend(changes.reversed());
-        }
         for hash in &deleted {
             self.remove_locations(&mut batch, hash, &deleted)?;
             batch.delete_cf(blocks, hash);
@@ -479,7 +481,7 @@ impl Store {
         }
         batch.put_cf(meta, HEAD_KEY, rewind.head);
         address_index::move_back(self, &mut batch, rewind.retracted, (rewind.height, rewind.head))?;
-        flat::add_to_batch(&self.database, &mut batch, difference.iter())?;
+        flat::add_to_batch(&self.database, &mut batch, rewind.difference.iter())?;
         if let Some(rows) = rewind.flushed {
             let flushed = FlushedTrie { number: rewind.height, hash: rewind.head, root: rewind.state_root };
             self.batch_flush(&mut batch, rows, flushed)?;

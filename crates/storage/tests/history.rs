@@ -186,7 +186,9 @@ fn every_kept_state_is_read_after_extensions_branches_and_rewinds() {
         let retracted: Vec<NumberAndHash> =
             blocks.drain(low + 1..).rev().map(|block| block.number_and_hash()).collect();
         let head = blocks.last().map(|block| block.hash).unwrap_or_default();
-        let rewind = Rewind { height: low as u64, head, retracted: &retracted, state_root: B256::ZERO, flushed: None };
+        let difference = &store.difference(&retracted, &[]).unwrap();
+        let (height, state_root, flushed) = (low as u64, B256::ZERO, None);
+        let rewind = Rewind { height, head, retracted: &retracted, difference, state_root, flushed };
         store.delete_above(rewind).unwrap();
         assert_states(&store, &branch_states[..=low], oldest);
         references.retain(|(number, _)| *number <= low as u64);

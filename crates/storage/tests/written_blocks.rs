@@ -82,7 +82,9 @@ fn a_rewind_deletes_all_blocks_above_its_height() {
     let before = two.write_best(&store);
     beside.write_beside(&store);
     let retracted = [two.number_and_hash()];
-    let rewind = Rewind { height: 1, head: one.hash, retracted: &retracted, state_root: B256::ZERO, flushed: None };
+    let difference = &store.difference(&retracted, &[]).unwrap();
+    let (state_root, flushed) = (B256::ZERO, None);
+    let rewind = Rewind { height: 1, head: one.hash, retracted: &retracted, difference, state_root, flushed };
     let generation = store.delete_above(rewind).unwrap();
     assert_eq!(generation, before + 1);
     assert_eq!(store.head().unwrap(), Some(one.hash));

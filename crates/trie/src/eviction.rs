@@ -7,6 +7,9 @@ use crate::node::{Link, TrieNode};
 
 /// Number of distinct ages. Older nodes count as this old.
 const AGES: usize = 1 << 14;
+/// Leaves count as this many times as old: a change of their key makes them from the value before, without a read, and changes of
+/// other keys rarely go through them.
+const LEAF_AGE: usize = 8;
 
 /// Nodes in memory, by their age: the number of changes of the trie since a change last went through the node.
 struct NodeAges {
@@ -19,7 +22,8 @@ struct NodeAges {
 
 impl NodeAges {
     fn age(&self, node: &TrieNode) -> usize {
-        (self.now.saturating_sub(node.last_used) as usize).min(AGES - 1)
+        let factor = if node.is_terminal() { LEAF_AGE } else { 1 };
+        (self.now.saturating_sub(node.last_used) as usize).saturating_mul(factor).min(AGES - 1)
     }
 
     fn count(&mut self, link: &Link) {

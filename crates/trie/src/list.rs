@@ -53,7 +53,7 @@ fn list_of(values: impl Iterator<Item = Result<NodeValue, TrieError>>) -> Result
         .iter()
         // An empty value is no entry.
         .filter(|(_, value)| !value.is_none())
-        .map(|(key, value)| Change { key, action: Action::Put(value.clone()) })
+        .map(|(key, value)| Change::new(key, Action::Put(value.clone())))
         .collect();
     Ok(Trie::with_root(build(&puts), Arc::new(MemoryNodes::default()), puts.len()))
 }

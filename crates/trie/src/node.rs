@@ -210,6 +210,28 @@ impl Link {
     }
 }
 
+impl StoredNode {
+    pub(crate) fn hash(&self) -> B256 {
+        self.hash
+    }
+
+    /// Returns the node if it is in memory.
+    pub(crate) fn loaded(&self) -> Option<&Arc<TrieNode>> {
+        self.node.get()
+    }
+
+    /// Sets the node, unless another thread has.
+    pub(crate) fn set(&self, node: Arc<TrieNode>) {
+        self.node.get_or_init(|| node);
+    }
+
+    /// Sets the node from its message in the source.
+    pub(crate) fn fill(&self, message: Option<Bytes>) -> Result<(), TrieError> {
+        self.set(TrieNode::from_source(self.hash, message)?);
+        Ok(())
+    }
+}
+
 impl TrieNode {
     /// Creates a node. `children_size` is the sum of [`TrieNode::size`] of the children.
     pub(crate) fn new(path: Path, value: NodeValue, left: Link, right: Link, children_size: u64) -> TrieNode {
@@ -218,6 +240,11 @@ impl TrieNode {
 
     pub(crate) fn leaf(path: Path, value: NodeValue) -> TrieNode {
         TrieNode::new(path, value, Link::Empty, Link::Empty, 0)
+    }
+
+    /// Creates a leaf that the source has.
+    pub(crate) fn saved_leaf(path: Path, value: NodeValue) -> TrieNode {
+        Self::with_fields(path, value, Link::Empty, Link::Empty, 0, true)
     }
 
     fn with_fields(
@@ -274,7 +301,11 @@ impl TrieNode {
     }
 
     fn load(hash: B256, source: &dyn NodeSource, position: NodePosition<'_>) -> Result<Arc<TrieNode>, TrieError> {
-        let message = source.node(position, &hash)?.ok_or(TrieError::MissingNode { hash })?;
+        Self::from_source(hash, source.node(position, &hash)?)
+    }
+
+    fn from_source(hash: B256, message: Option<Bytes>) -> Result<Arc<TrieNode>, TrieError> {
+        let message = message.ok_or(TrieError::MissingNode { hash })?;
         let node = TrieNode::decode(&message).map_err(|reason| TrieError::Message { hash, reason })?;
         // The source is trusted for the hash: hashing again would cost more than the look-up.
         Ok(Arc::new(TrieNode { hash: OnceLock::from(hash), ..node }))
@@ -295,8 +326,7 @@ impl TrieNode {
             }
         };
         let (left, right) = (child(message.left)?, child(message.right)?);
-        // Copied: a slice would keep the whole message in memory as long as the value is.
-        let value = NodeValue::from_part(message.value, Bytes::copy_from_slice);
+        let value = NodeValue::from_part(message.value);
         Ok(Self::with_fields(message.path, value, left, right, message.children_size, true))
     }
 

@@ -77,7 +77,7 @@ fn secure_root(entries: &BTreeMap<B256, Bytes>) -> Result<B256, StateError> {
     }
     let mut puts = Vec::with_capacity(entries.len());
     for (key, value) in entries {
-        puts.push(Change { key: key.as_slice(), action: Action::Put(NodeValue::new(value)?) });
+        puts.push(Change::new(key.as_slice(), Action::Put(NodeValue::new(value)?)));
     }
     let trie = Trie::with_root(build(&puts), Arc::new(MemoryNodes::default()), puts.len());
     Ok(trie.orchid_root(true)?)

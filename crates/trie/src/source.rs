@@ -18,6 +18,11 @@ pub trait NodeSource: Send + Sync {
     fn node(&self, _position: NodePosition<'_>, hash: &B256) -> Result<Option<Bytes>, SourceError> {
         self.get(hash)
     }
+
+    /// Returns the messages of several nodes, each with its Keccak hash, like [`NodeSource::node`]. In the order of their positions.
+    fn nodes(&self, wanted: &[(NodePosition<'_>, B256)]) -> Result<Vec<Option<Bytes>>, SourceError> {
+        wanted.iter().map(|(position, hash)| self.node(*position, hash)).collect()
+    }
 }
 
 /// Rows of a source that finds nodes by position: the messages of new nodes, and `None` for positions without a node. Sorted by

@@ -1,6 +1,5 @@
 //! The trie: a map from byte strings to non-empty byte strings, with a root hash.
 
-use std::collections::BTreeSet;
 use std::mem;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -14,10 +13,11 @@ use crate::node::{Link, TrieNode};
 use crate::node_batch::NodeBatch;
 use crate::nodes::TrieNodes;
 use crate::path::{Path, bit};
+use crate::read_ahead::load_paths;
 use crate::source::{NodePosition, NodeRows, NodeSource};
 use crate::state::{StateDelta, StateError, StateReader};
 use crate::update::{Action, Change, update};
-use crate::value::NodeValue;
+use crate::value::{KnownValue, NodeValue};
 
 /// Divisor for the room that a commit allocates in addition to the size of the previous commit.
 const SPARE_SHARE: usize = 8;
@@ -40,7 +40,7 @@ pub struct Trie {
     /// Number of changes of this version since the trie was opened.
     changes: u32,
     /// Row keys of positions that may have lost their node since the last flush. `None`: the source finds nodes by hash.
-    vacated: Option<BTreeSet<Vec<u8>>>,
+    vacated: Option<Vec<Vec<u8>>>,
 }
 
 impl Trie {
@@ -62,7 +62,7 @@ impl Trie {
 
     /// Opens the trie with this root hash on a source that finds nodes by position, for [`Trie::flush`].
     pub fn open_by_position(root: B256, source: Arc<dyn NodeSource>) -> Trie {
-        Trie { vacated: Some(BTreeSet::new()), ..Self::open(root, source) }
+        Trie { vacated: Some(Vec::new()), ..Self::open(root, source) }
     }
 
     /// Returns this version for reads, without the record of positions to flush.
@@ -109,7 +109,7 @@ impl Trie {
     pub(crate) fn value_bytes(&self, value: &NodeValue) -> Result<Option<Bytes>, TrieError> {
         match value {
             NodeValue::None => Ok(None),
-            NodeValue::Short(bytes) => Ok(Some(bytes.clone())),
+            NodeValue::Short(bytes) => Ok(Some(Bytes::copy_from_slice(bytes))),
             NodeValue::Long { value, .. } => match value.bytes() {
                 Some(bytes) => Ok(Some(bytes.clone())),
                 None => {
@@ -124,7 +124,7 @@ impl Trie {
     pub fn value_length_and_hash(&self, key: &[u8]) -> Result<Option<(usize, B256)>, TrieError> {
         Ok(self.find(key)?.and_then(|node| match &node.value {
             NodeValue::None => None,
-            NodeValue::Short(bytes) => Some((bytes.len(), keccak256(bytes))),
+            NodeValue::Short(bytes) => Some((bytes.len(), keccak256(&**bytes))),
             NodeValue::Long { value, .. } => Some((node.value.length(), value.hash())),
         }))
     }
@@ -132,12 +132,12 @@ impl Trie {
     /// Sets the value at `key`; an empty value deletes it.
     pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), TrieError> {
         let action = put_or_delete(&Bytes::copy_from_slice(value))?;
-        self.change(&[Change { key, action }])
+        self.change(&[Change::new(key, action)])
     }
 
     /// Deletes the value at `key`, if there is one.
     pub fn delete(&mut self, key: &[u8]) -> Result<(), TrieError> {
-        self.change(&[Change { key, action: Action::Delete }])
+        self.change(&[Change::new(key, Action::Delete)])
     }
 
     /// Deletes the value at `key` and all values at keys that begin with it. Does nothing if `key` itself has no
@@ -148,6 +148,16 @@ impl Trie {
 
     /// Applies the changes of a block: first the recursive deletions, then the writes.
     pub fn apply(&mut self, delta: &StateDelta) -> Result<(), TrieError> {
+        self.apply_known(delta, &|_| None)
+    }
+
+    /// Like [`Trie::apply`], with what is known of the values before: leaves are made from them instead of read. `before` returns
+    /// `None` for a key without a known value. Wrong values are ignored.
+    pub fn apply_known<'v>(
+        &mut self,
+        delta: &StateDelta,
+        before: &dyn Fn(&[u8]) -> Option<KnownValue<'v>>,
+    ) -> Result<(), TrieError> {
         if self.vacated.is_some() && !delta.wiped.is_empty() {
             // The rows below a deleted account are found only one by one.
             let mut by_key = StateDelta { writes: delta.writes.clone(), ..StateDelta::default() };
@@ -158,25 +168,44 @@ impl Trie {
                     }
                 }
             }
-            return self.apply(&by_key);
+            return self.apply_known(&by_key, before);
         }
-        let wipes: Vec<_> = delta.wiped.iter().map(|key| Change { key, action: Action::Wipe }).collect();
+        let wipes: Vec<_> = delta.wiped.iter().map(|key| Change::new(key, Action::Wipe)).collect();
         let writes = delta
             .writes
             .iter()
             .map(|(key, value)| {
                 let action = value.as_ref().map_or(Ok(Action::Delete), put_or_delete)?;
-                Ok(Change { key, action })
+                Ok(Change { key, action, before: before(key).map(NodeValue::from) })
             })
             .collect::<Result<Vec<_>, TrieError>>()?;
         self.change(&wipes)?;
         self.change(&writes)
     }
 
+    /// Applies changes between two states whose long values are in the source: for each key, in order, its value before, which may be
+    /// wrong, and after.
+    pub fn apply_stored<'v>(
+        &mut self,
+        changes: impl Iterator<Item = (&'v [u8], Option<KnownValue<'v>>, Option<KnownValue<'v>>)>,
+    ) -> Result<(), TrieError> {
+        let changes = changes.map(|(key, before, after)| Change {
+            key,
+            action: after.map_or(Action::Delete, |after| Action::Put(after.into())),
+            before: before.map(NodeValue::from),
+        });
+        self.change(&changes.collect::<Vec<_>>())
+    }
+
     /// Applies `changes`, sorted by key, each key once.
     fn change(&mut self, changes: &[Change<'_>]) -> Result<(), TrieError> {
         self.changes = self.changes.saturating_add(1);
-        match update(&mut self.root, changes, &*self.source, self.changes) {
+        let made = load_paths(&self.root, changes, &*self.source);
+        let updated = made.and_then(|made| {
+            self.created = self.created.saturating_add(made);
+            update(&mut self.root, changes, &*self.source, self.changes)
+        });
+        match updated {
             Ok(updated) => {
                 if updated.is_changed {
                     self.changed = self.changed.saturating_add(changes.len());
@@ -226,7 +255,9 @@ impl Trie {
     pub fn flush(&mut self) -> NodeRows {
         // Hashes many nodes at once; the messages below contain them.
         self.root_hash();
-        let vacated = self.vacated.as_mut().map(mem::take).unwrap_or_default();
+        let mut vacated = self.vacated.as_mut().map(mem::take).unwrap_or_default();
+        vacated.sort_unstable();
+        vacated.dedup();
         let mut rows = NodeRows::new();
         self.root.flush(&mut rows);
         let by_position = |row: &(Vec<u8>, _), position: &Vec<u8>| row.0.cmp(position);

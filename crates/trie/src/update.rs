@@ -25,9 +25,15 @@ pub(crate) enum Action {
 pub(crate) struct Change<'a> {
     pub(crate) key: &'a [u8],
     pub(crate) action: Action,
+    /// The value before, if it is known. May be wrong.
+    pub(crate) before: Option<NodeValue>,
 }
 
-impl Change<'_> {
+impl<'a> Change<'a> {
+    pub(crate) fn new(key: &'a [u8], action: Action) -> Self {
+        Self { key, action, before: None }
+    }
+
     fn put(&self) -> Option<&NodeValue> {
         match &self.action {
             Action::Put(value) => Some(value),
@@ -35,7 +41,7 @@ impl Change<'_> {
         }
     }
 
-    fn ends_at(&self, position: usize) -> bool {
+    pub(crate) fn ends_at(&self, position: usize) -> bool {
         self.key.len() * 8 == position
     }
 }
@@ -294,7 +300,7 @@ fn only_puts<'a>(changes: &[Change<'a>]) -> Vec<Change<'a>> {
 }
 
 /// Splits the changes at the first key with bit `position` set.
-fn split_by_bit<'c, 'a>(changes: &'c [Change<'a>], position: usize) -> (&'c [Change<'a>], &'c [Change<'a>]) {
+pub(crate) fn split_by_bit<'c, 'a>(changes: &'c [Change<'a>], position: usize) -> (&'c [Change<'a>], &'c [Change<'a>]) {
     changes.split_at(changes.partition_point(|change| !bit(change.key, position)))
 }
 

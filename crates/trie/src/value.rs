@@ -1,5 +1,6 @@
 //! Values of nodes: short ones inside the message, long ones stored separately by hash.
 
+use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use rhizome_primitives::{B256, Bytes, keccak256};
@@ -13,10 +14,40 @@ use crate::node_batch::NodeBatch;
 pub(crate) enum NodeValue {
     #[default]
     None,
-    /// Value of 1 to 32 bytes.
-    Short(Bytes),
+    Short(ShortValue),
     /// Value of more than 32 bytes. `is_saved`: its bytes are in the source or were returned by a commit.
-    Long { value: Arc<LongNodeValue>, is_saved: bool },
+    Long {
+        value: Arc<LongNodeValue>,
+        is_saved: bool,
+    },
+}
+
+/// A value of 1 to 32 bytes, without an allocation of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ShortValue {
+    length: u8,
+    /// Zero beyond the length.
+    bytes: [u8; SHORT_VALUE_LIMIT],
+}
+
+impl ShortValue {
+    /// Copies a value, at most its first 32 bytes.
+    fn new(value: &[u8]) -> Self {
+        let mut bytes = [0; SHORT_VALUE_LIMIT];
+        let length = value.len().min(SHORT_VALUE_LIMIT);
+        for (target, byte) in bytes.iter_mut().zip(value) {
+            *target = *byte;
+        }
+        Self { length: length as u8, bytes }
+    }
+}
+
+impl Deref for ShortValue {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.length)).unwrap_or(&self.bytes)
+    }
 }
 
 /// A value of more than 32 bytes.
@@ -28,6 +59,24 @@ pub(crate) struct LongNodeValue {
     bytes: Option<Bytes>,
 }
 
+/// A value as change sets have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KnownValue<'a> {
+    /// Value of 1 to 32 bytes.
+    Short(&'a [u8]),
+    /// Keccak hash and length of a longer value.
+    Long(B256, u32),
+}
+
+impl From<KnownValue<'_>> for NodeValue {
+    fn from(value: KnownValue<'_>) -> Self {
+        match value {
+            KnownValue::Short(bytes) => Self::Short(ShortValue::new(bytes)),
+            KnownValue::Long(hash, length) => Self::stored(hash, length),
+        }
+    }
+}
+
 impl NodeValue {
     /// Creates the value for `bytes`; `None` if they are empty.
     pub(crate) fn new(bytes: &Bytes) -> Result<NodeValue, TrieError> {
@@ -36,7 +85,7 @@ impl NodeValue {
         }
         Ok(match bytes.len() {
             0 => NodeValue::None,
-            1..=SHORT_VALUE_LIMIT => NodeValue::Short(bytes.clone()),
+            1..=SHORT_VALUE_LIMIT => NodeValue::Short(ShortValue::new(bytes)),
             length => NodeValue::Long {
                 // Checked above: fits into three bytes.
                 value: Arc::new(LongNodeValue {
@@ -64,11 +113,11 @@ impl NodeValue {
         }
     }
 
-    /// Creates the value of a message; `slice` copies a part of the message.
-    pub(crate) fn from_part(part: ValuePart<'_>, slice: impl FnOnce(&[u8]) -> Bytes) -> NodeValue {
+    /// Creates the value of a message.
+    pub(crate) fn from_part(part: ValuePart<'_>) -> NodeValue {
         match part {
             ValuePart::None => NodeValue::None,
-            ValuePart::Short(bytes) => NodeValue::Short(slice(bytes)),
+            ValuePart::Short(bytes) => NodeValue::Short(ShortValue::new(bytes)),
             ValuePart::Long { hash, length } => NodeValue::stored(hash, length),
         }
     }

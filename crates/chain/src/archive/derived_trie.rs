@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rhizome_storage::NodeVersions;
+use rhizome_storage::{ChangeSet, NodeVersions};
 use rhizome_trie::Trie;
 
 use crate::archive::Archive;
@@ -53,7 +53,16 @@ pub(crate) fn move_trie(
 ) -> Result<(), ChainError> {
     let way = BranchChange::plan(archive, from, to)?;
     let difference = archive.store.difference(&positions(&way.retracted), &positions(&way.enacted))?;
-    trie.apply(&archive.store.delta_of(&difference)?)?;
+    apply_difference(trie, &difference, to)
+}
+
+/// Moves a trie to the state after block `to`, to which `difference` leads.
+pub(crate) fn apply_difference(
+    trie: &mut Trie,
+    difference: &ChangeSet,
+    to: &Arc<BlockRecord>,
+) -> Result<(), ChainError> {
+    trie.apply_stored(difference.known())?;
     let root = trie.root_hash();
     if root == to.state_root {
         return Ok(());

@@ -4,11 +4,13 @@
 //! Only in directories with the current trie nodes, because the others hold the nodes of each block, and since RSKIP-126, because
 //! earlier headers have no root of this trie.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use rhizome_primitives::{B256, Rule, hex};
-use rhizome_storage::{NewNodes, NodeVersions};
-use rhizome_trie::{StateDelta, Trie};
+use rhizome_storage::{ChangeSet, NewNodes, NodeVersions};
+use rhizome_trie::{KnownValue, StateDelta, Trie, TrieError};
 
 use crate::import::invalid_block::InvalidBlock;
 use crate::import::pace;
@@ -66,8 +68,7 @@ pub(crate) fn is_groupable(steps: &ImportSteps, block: &ExecutedBlock) -> bool {
 /// that after the last valid one.
 pub(crate) fn compare(steps: &ImportSteps, blocks: Vec<ExecutedBlock>, trie: &mut Trie) -> ComparedGroup {
     let before = trie.clone();
-    let deltas: Vec<(Arc<StateDelta>, B256)> =
-        blocks.iter().map(|block| (Arc::clone(&block.delta), block.header_root())).collect();
+    let deltas: Vec<_> = blocks.iter().map(BlockChanges::of).collect();
     let mut verified = Vec::with_capacity(blocks.len());
     let mut failure = None;
     for block in blocks {
@@ -80,7 +81,7 @@ pub(crate) fn compare(steps: &ImportSteps, blocks: Vec<ExecutedBlock>, trie: &mu
             }
         }
     }
-    let header_root = deltas.last().map(|(_, root)| *root);
+    let header_root = deltas.last().map(|block| block.header_root);
     let is_valid = failure.is_none() && apply_together(trie, &deltas).is_ok_and(|root| header_root == Some(root));
     let mut group = match is_valid {
         true => ComparedGroup { verified, failure },
@@ -89,21 +90,43 @@ pub(crate) fn compare(steps: &ImportSteps, blocks: Vec<ExecutedBlock>, trie: &mu
             narrow_down(trie, &deltas, verified, failure)
         }
     };
-    let keys = deltas.iter().take(group.verified.len()).map(|(delta, _)| delta.writes.len()).sum();
+    let keys = deltas.iter().take(group.verified.len()).map(|block| block.delta.writes.len()).sum();
     steps.complete_group(&mut group.verified, trie, keys);
     group
 }
 
+/// What a block changes, and the state root in its header.
+struct BlockChanges {
+    delta: Arc<StateDelta>,
+    changes: Arc<ChangeSet>,
+    header_root: B256,
+}
+
+impl BlockChanges {
+    fn of(block: &ExecutedBlock) -> Self {
+        let (delta, changes) = (Arc::clone(&block.delta), Arc::clone(&block.changes));
+        Self { delta, changes, header_root: block.header_root() }
+    }
+
+    fn apply(&self, trie: &mut Trie) -> Result<(), TrieError> {
+        trie.apply_known(&self.delta, &|key| self.changes.known_before(key))
+    }
+}
+
 /// Applies the changes of several blocks at once. Returns the root.
-fn apply_together(trie: &mut Trie, deltas: &[(Arc<StateDelta>, B256)]) -> Result<B256, ImportFailure> {
-    match deltas {
-        [(delta, _)] => trie.apply(delta)?,
+fn apply_together(trie: &mut Trie, blocks: &[BlockChanges]) -> Result<B256, ImportFailure> {
+    match blocks {
+        [block] => block.apply(trie)?,
         _ => {
             let mut together = StateDelta::default();
-            for (delta, _) in deltas {
+            let mut before: HashMap<&[u8], KnownValue<'_>, RandomState> = HashMap::default();
+            for BlockChanges { delta, changes, .. } in blocks {
                 together.writes.extend(delta.writes.iter().map(|(key, value)| (key.clone(), value.clone())));
+                for (key, value) in changes.iter().filter_map(|(key, change)| Some((key, change.before.known()?))) {
+                    before.entry(key).or_insert(value);
+                }
             }
-            trie.apply(&together)?;
+            trie.apply_known(&together, &|key| before.get(key).copied())?;
         }
     }
     Ok(trie.root_hash())
@@ -114,14 +137,14 @@ fn apply_together(trie: &mut Trie, deltas: &[(Arc<StateDelta>, B256)]) -> Result
 /// the state after the last valid block.
 fn narrow_down(
     trie: &mut Trie,
-    deltas: &[(Arc<StateDelta>, B256)],
+    blocks: &[BlockChanges],
     mut verified: Vec<VerifiedBlock>,
     mut failure: Option<ImportFailure>,
 ) -> ComparedGroup {
     let mut valid = 0;
-    for (delta, header_root) in deltas.iter().take(verified.len() + 1) {
-        let before = trie.clone();
-        let root = trie.apply(delta).map(|()| trie.root_hash());
+    for block in blocks.iter().take(verified.len() + 1) {
+        let (before, header_root) = (trie.clone(), &block.header_root);
+        let root = block.apply(trie).map(|()| trie.root_hash());
         let wrong_root = match root {
             Ok(root) if root == *header_root => None,
             Ok(computed) => {

@@ -13,7 +13,7 @@ use rhizome_storage::{ChangeSet, CurrentNodes, NodeVersions, Store, StoredValue}
 use rhizome_trie::{NodeSource, SourceError, StateDelta, StateError, StateReader, Trie, keys};
 
 use crate::archive::Archive;
-use crate::archive::derived_trie::move_trie;
+use crate::archive::derived_trie::{apply_difference, move_trie};
 use crate::archive::record::BlockRecord;
 use crate::config::ChainConfig;
 use crate::error::ChainError;
@@ -160,6 +160,31 @@ impl ImportState {
         Ok(())
     }
 
+    /// Returns the trie after an earlier block, for [`ImportState::return_to`]. `difference` leads from the state of the head to it. If
+    /// anything fails before that, the state must be opened again.
+    pub(crate) fn trie_after(
+        &mut self,
+        earlier: &Arc<BlockRecord>,
+        difference: &ChangeSet,
+    ) -> Result<Trie, ChainError> {
+        if matches!(self.source, ImportNodes::Versions(_)) {
+            return Ok(self.source.trie_at(earlier.state_root));
+        }
+        let mut trie = self.take_trie();
+        apply_difference(&mut trie, difference, earlier)?;
+        Ok(trie)
+    }
+
+    /// Moves to the state after an earlier block, the best one now. All nodes of its trie are on disk.
+    pub(crate) fn return_to(&mut self, trie: Trie) {
+        self.is_lent = false;
+        mem::replace(&mut self.trie, trie).drop_in_background();
+        self.values.clear();
+        if self.is_full(self.trie.created_nodes()) {
+            self.evict();
+        }
+    }
+
     /// Moves to the state with this root after a block beside the best chain. `changes` lead from the state of the head to it;
     /// readers go through them from here on.
     pub(crate) fn enter_branch(&mut self, root: B256, changes: ChangeSet) -> Result<(), ChainError> {
@@ -167,7 +192,7 @@ impl ImportState {
             ImportNodes::Versions(_) => self.source.trie_at(root),
             ImportNodes::Current(_) => {
                 let mut trie = self.trie.clone();
-                trie.apply(&self.store.delta_of(&changes)?)?;
+                trie.apply_stored(changes.known())?;
                 trie
             }
         };

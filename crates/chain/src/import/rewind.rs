@@ -2,30 +2,53 @@
 
 use std::sync::Arc;
 
-use rhizome_storage::{NodeVersions, Rewind};
+use rhizome_storage::{ChangeSet, NodeVersions, Rewind};
 
-use crate::archive::derived_trie::move_trie;
+use crate::archive::Archive;
 use crate::error::ChainError;
 use crate::head::branch_change::{BranchChange, positions};
 use crate::import::head_writer::HeadWriter;
 use crate::import::import_state::ImportState;
 
-/// Heights deleted in one batch. Bounds the memory of a long way back: blocks may change a thousand keys each. The chain is
-/// consistent after each batch.
-const HEIGHTS_PER_BATCH: u64 = 128;
+/// Most heights that are deleted in one batch. The chain is consistent after each batch.
+const HEIGHTS_PER_BATCH: u64 = 1024;
+
+/// Blocks that are deleted in one batch.
+struct DeletedBlocks {
+    /// Height above which all blocks up to those of the batch before are deleted.
+    height: u64,
+    /// Changes from the state of the head to that after the block of the best chain at the height.
+    difference: ChangeSet,
+}
+
+impl DeletedBlocks {
+    /// Plans a batch from the height `top` down to at least `height`.
+    fn plan(archive: &Archive, top: u64, height: u64, most_changes: usize) -> Result<Self, ChainError> {
+        let mut deleted = Self { height: top, difference: ChangeSet::default() };
+        let lowest = top.saturating_sub(HEIGHTS_PER_BATCH).max(height);
+        while deleted.height > lowest && deleted.difference.len() < most_changes {
+            if let Some(hash) = archive.store.main_hash(deleted.height)? {
+                deleted.difference.extend(archive.store.changes(deleted.height, &hash)?.reversed());
+            }
+            deleted.height -= 1;
+        }
+        Ok(deleted)
+    }
+}
 
 /// Makes the block of the best chain at `height` the head, deletes all blocks above it, on the best chain and off it, and
 /// empties the pool. A height above the head only deletes the blocks above that height.
 pub(crate) fn rewind(writer: &mut HeadWriter, height: u64) -> Result<(), ChainError> {
-    writer.steps.archive.check_state(height)?;
-    let mut top = writer.steps.archive.store.highest_number()?.unwrap_or_default();
+    let steps = Arc::clone(&writer.steps);
+    steps.archive.check_state(height)?;
+    let mut top = steps.archive.store.highest_number()?.unwrap_or_default().max(height);
     loop {
-        let lowest = top.saturating_sub(HEIGHTS_PER_BATCH).max(height);
-        delete_above(writer, lowest)?;
-        if lowest == height || lowest == 0 {
+        let deleted = DeletedBlocks::plan(&steps.archive, top, height, steps.config.changes_per_batch())?;
+        top = deleted.height;
+        delete_above(writer, &deleted)?;
+        if top == height {
             break;
         }
-        top = lowest;
     }
     // Blocks on the deleted ones may be valid on another state.
     writer.invalid.clear();
@@ -33,29 +56,37 @@ pub(crate) fn rewind(writer: &mut HeadWriter, height: u64) -> Result<(), ChainEr
     Ok(())
 }
 
-fn delete_above(writer: &mut HeadWriter, height: u64) -> Result<(), ChainError> {
-    let (archive, publisher) = (&writer.steps.archive, &writer.steps.publisher);
+fn delete_above(writer: &HeadWriter, deleted: &DeletedBlocks) -> Result<(), ChainError> {
     let mut state = writer.state.lock();
+    let done = delete_blocks(writer, &mut state, deleted);
+    if done.is_err() {
+        let head = writer.steps.publisher.head();
+        // A failure shows again at the next block.
+        drop(state.reopen(&head.record, &writer.steps.archive));
+    }
+    done
+}
+
+fn delete_blocks(writer: &HeadWriter, state: &mut ImportState, deleted: &DeletedBlocks) -> Result<(), ChainError> {
+    let (archive, publisher) = (&writer.steps.archive, &writer.steps.publisher);
+    let DeletedBlocks { height, difference } = deleted;
     let head = publisher.head();
-    let target = match head.number() <= height {
+    let target = match head.number() <= *height {
         true => Arc::clone(&head.record),
-        false => archive.main_record(height)?.ok_or(ChainError::MissingHeight { number: height })?,
+        false => archive.main_record(*height)?.ok_or(ChainError::MissingHeight { number: *height })?,
     };
     let change = BranchChange::plan(archive, &head.record, &target)?;
     archive.remember_deleted(&change.retracted);
     let retracted = positions(&change.retracted);
-    let flushed = match archive.store.node_versions() {
-        NodeVersions::Current if !retracted.is_empty() => {
-            // The flushed trie may contain the deleted blocks.
-            let mut trie = state.take_trie();
-            move_trie(archive, &mut trie, &head.record, &target)?;
-            Some(trie.flush())
-        }
-        _ => None,
-    };
-    let rewind = Rewind { height, head: target.hash, retracted: &retracted, state_root: target.state_root, flushed };
+    let (mut trie, mut flushed) = (state.trie_after(&target, difference)?, None);
+    if archive.store.node_versions() == NodeVersions::Current && !retracted.is_empty() {
+        // The flushed trie may contain the deleted blocks.
+        flushed = Some(trie.flush());
+    }
+    let (head, state_root) = (target.hash, target.state_root);
+    let rewind = Rewind { height: *height, head, retracted: &retracted, difference, state_root, flushed };
     let generation = archive.store.delete_above(rewind)?;
-    *state = ImportState::open(&target, archive, &writer.steps.config)?;
+    state.return_to(trie);
     archive.forget_all();
     let snapshot = writer.steps.new_snapshot(&target, state.trie());
     publisher.publish(target, generation, snapshot, &change, &[]);

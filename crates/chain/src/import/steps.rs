@@ -160,7 +160,7 @@ impl ImportSteps {
         trie: &mut Trie,
         used: TrieUse,
     ) -> Result<VerifiedBlock, ImportFailure> {
-        trie.apply(&executed.delta)?;
+        trie.apply_known(&executed.delta, &|key| executed.changes.known_before(key))?;
         let is_flushed = used != TrieUse::Checked && self.must_flush(trie);
         let nodes = self.new_nodes(trie, &executed.delta, is_flushed);
         let keys = executed.delta.writes.len();
