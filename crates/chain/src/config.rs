@@ -227,8 +227,8 @@ pub struct ChainConfig {
 
 /// Memory of a loaded trie node, estimated, in bytes.
 pub(crate) const NODE_BYTES: usize = 256;
-/// Memory of a change that is undone, estimated, in bytes: in maps, in the trie and in a batch.
-const UNDONE_CHANGE_BYTES: usize = 1024;
+/// Memory of a change that is undone, estimated, in bytes: in maps, in the trie, in rows and in a batch.
+const UNDONE_CHANGE_BYTES: usize = 2048;
 /// Nodes in memory for each changed key that is not flushed, at least. The changed nodes are a fraction of them.
 const NODES_PER_CHANGED_KEY: usize = 32;
 
