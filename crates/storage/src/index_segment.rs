@@ -113,7 +113,7 @@ impl IndexSegment {
         }
         // Hashes are spread evenly within a group, too.
         let within = prefix & ((1 << group_shift(self.count)) - 1);
-        let expected = first + (u128::from(last - first) * u128::from(within) >> group_shift(self.count)) as u64;
+        let expected = first + ((u128::from(last - first) * u128::from(within)) >> group_shift(self.count)) as u64;
         let near = (first.max(expected.saturating_sub(REACH)), last.min(expected + REACH));
         let mut entries = self.read_entries(near.0, near.1)?;
         let is_bounded = |at: u64, end: u64, entry: Option<&IndexEntry>, order| {
