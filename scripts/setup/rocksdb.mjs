@@ -1,7 +1,7 @@
 // RocksDB is nine tenths of the compilation at the first start. Its crate compiles 342 files one by one, and each includes
 // the same headers. Here they are merged into some thirty files ("unity build", which RocksDB's makefile and CI also have),
-// with the flags of the crate's build script. The library is cached for all checkouts of the user with the same sources,
-// compiler and flags; ROCKSDB_LIB_DIR makes the crate link it.
+// with the flags of the crate's build script, most of them for size. The library is cached for all checkouts of the user with
+// the same sources, compiler and flags; ROCKSDB_LIB_DIR makes the crate link it.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { availableParallelism, freemem } from 'node:os'
@@ -10,43 +10,51 @@ import { cacheFolder } from './libclang.mjs'
 import { outputOf, run, SetupError } from './run.mjs'
 
 const crates = ['librocksdb-sys', 'lz4-sys', 'zstd-sys']
-const groups = 32
-const hotGroups = 20
-/** Memory of the compiler for the largest group. */
+/** Memory of the compiler for the largest file. */
 const bytesPerJob = 1.2e9
 
-/** Folders of RocksDB on the way of reads, writes and merges. All others are compiled for size. */
-const hotFolders = ['cache', 'db', 'memory', 'memtable', 'port', 'table', 'util'].map((name) => `${name}/`)
-/** Cold parts of them. */
-const coldFolders = [
-  'db/blob',
-  'db/wide',
-  'db/db_impl/db_impl_open',
-  'db/db_impl/db_impl_readonly',
-  'db/db_impl/db_impl_secondary',
-  'db/db_impl/db_impl_follower',
-  'db/db_impl/db_impl_files',
-  'db/db_impl/db_impl_debug',
-  'db/import_column_family',
-  'db/internal_stats',
-  'db/repair',
-  'db/version_edit',
-  'db/compaction/compaction_picker',
-  'db/compaction/compaction_service',
-  'db/event_helpers',
-  'db/convenience',
-  'table/adaptive',
-  'table/cuckoo',
-  'table/plain',
-  'table/external_table',
-  'table/sst_file',
-]
+/** Sources in which reads, writes and merges spend their time: starts of their names, by folder. Others are compiled for size. */
+const hot = {
+  cache: ['cache_key', 'clock', 'lru', 'sharded'],
+  db: [
+    'arena',
+    'db_iter',
+    'dbformat',
+    'log_writer',
+    'memtable.',
+    'merge_helper',
+    'table_cache',
+    'write_batch',
+    'write_thread',
+  ],
+  'db/compaction': ['compaction_iterator'],
+  memory: ['arena', 'concurrent'],
+  memtable: ['skiplist'],
+  table: ['block_fetcher', 'compaction_merging', 'format', 'get_context', 'iterator', 'merging', 'two_level'],
+  'table/block_based': ['binary', 'block', 'data_block', 'filter', 'full', 'index', 'parsed', 'reader', 'uncompress'],
+  util: ['coding', 'comparator', 'compression', 'crc32c', 'dynamic_bloom', 'hash', 'thread_local', 'xxhash'],
+}
 
-/** Optimisation levels: that of RocksDB's makefile, and for size. */
-const levels = { hot: '-O2', cold: '-Os' }
+/** Sources that throw an exception, for the text of an option, and catch it. */
+const throwing = {
+  options: [''],
+  'table/block_based': ['block_based_table_factory'],
+  util: ['string_util'],
+}
+
+/** Files to compile: number, optimization level (that of RocksDB's makefile, or for size), and whether exceptions pass through. */
+const groups = {
+  hot: { count: 7, level: '-O2', throws: false },
+  cold: { count: 24, level: '-Os', throws: false },
+  throwing: { count: 1, level: '-Os', throws: true },
+}
+
+/** Definitions that leave out the counters and clocks of each call, which nothing reads. */
+export const withoutCounters = ['-DNPERF_CONTEXT', '-DNIOSTATS_CONTEXT']
 
 /** Flags of the crate's build script for Linux. */
 export const flags = [
+  ...withoutCounters,
   '-std=c++20',
   '-fPIC',
   '-ffunction-sections',
@@ -65,6 +73,12 @@ export const flags = [
   ),
 ]
 
+/**
+ * Tables for unwinding. They are removed from files through which no exception passes, and the linker then leaves out code that
+ * only unwinding runs. There an exception (e.g. without memory) ends the process, as it does anyway in the calling Rust code.
+ */
+const tables = ['.eh_frame', '.rela.eh_frame']
+
 const oneByOne = 'With ROCKSDB_COMPILE=1 in the environment the sources of RocksDB are compiled one by one.'
 
 /** Returns whether set-up compiles RocksDB: on Linux, unless ROCKSDB_COMPILE or ROCKSDB_LIB_DIR is set. */
@@ -75,7 +89,7 @@ const isOurs =
 export async function rocksdbEnvironment(root, env, report = () => undefined) {
   if (!isOurs) return {}
   const compiler = process.env.CXX ?? 'c++'
-  const inputs = [sourcesIn(root), outputOf(compiler, ['--version']), flags, groups, hotFolders, coldFolders, levels]
+  const inputs = [sourcesIn(root), outputOf(compiler, ['--version']), flags, groups, hot, throwing, tables]
   const key = createHash('sha256').update(JSON.stringify(inputs)).digest('hex').slice(0, 16)
   const folder = join(cacheFolder(), `rocksdb-${key}`)
   if (!existsSync(join(folder, 'librocksdb.a'))) await compile(locate(root, env), compiler, folder, report)
@@ -116,14 +130,16 @@ async function compile({ folder: source, includes }, compiler, folder, report) {
     const waiting = [...units].sort((left, right) => right.bytes - left.bytes)
     const worker = async () => {
       for (let unit = waiting.shift(); unit !== undefined; unit = waiting.shift()) {
-        const { path, object, bytes, level } = unit
+        const { path, object, bytes, level, throws } = unit
         if (!existsSync(object)) {
           const fresh = `${object}.${process.pid}`
           const parameters = [level, ...flags, ...includes.map((place) => `-I${place}`), '-c', path, '-o', fresh]
-          await run(compiler, parameters, { cwd: source }).catch((error) => {
-            waiting.length = 0
-            throw error
-          })
+          await run(compiler, parameters, { cwd: source })
+            .then(() => throws || run('objcopy', [...tables.map((name) => `--remove-section=${name}`), fresh]))
+            .catch((error) => {
+              waiting.length = 0
+              throw error
+            })
           renameSync(fresh, object)
         }
         done += bytes
@@ -147,25 +163,29 @@ async function compile({ folder: source, includes }, compiler, folder, report) {
   rmSync(partial, { recursive: true, force: true })
 }
 
-/** Groups neighbours of the crate's list into files of similar size: the hot ones, then the cold ones. */
+/** Returns files to compile: neighbours of the crate's list are merged, so that files of a group have similar sizes. */
 function unitsOf(source, folder) {
   const names = readFileSync(join(source, 'rocksdb_lib_sources.txt'), 'utf8').trim().split('\n')
   const sources = names.map((name) => name.trim()).filter((name) => !name.endsWith('build_version.cc'))
-  const isIn = (folders, name) => folders.some((folder) => name.startsWith(folder))
-  const isHot = (name) => isIn(hotFolders, name) && !isIn(coldFolders, name)
-  const inRocksdb = (name) => join(source, 'rocksdb', name)
-  const hot = [...sources.filter(isHot).map(inRocksdb), join(source, 'build_version.cc')]
-  const cold = sources.filter((name) => !isHot(name)).map(inRocksdb)
-  return [...grouped(hot, folder, levels.hot, hotGroups), ...grouped(cold, folder, levels.cold, groups - hotGroups)]
+  const isIn = (folders, name) =>
+    Object.entries(folders).some(([folder, starts]) => starts.some((start) => name.startsWith(`${folder}/${start}`)))
+  const groupOf = (name) => (isIn(throwing, name) ? 'throwing' : isIn(hot, name) ? 'hot' : 'cold')
+  return Object.keys(groups).flatMap((group) => {
+    const paths = sources.filter((name) => groupOf(name) === group).map((name) => join(source, 'rocksdb', name))
+    if (group === 'cold') paths.push(join(source, 'build_version.cc'))
+    return grouped(paths, folder, group)
+  })
 }
 
-function grouped(paths, folder, level, count) {
+function grouped(paths, folder, group) {
+  const { count, level, throws } = groups[group]
   const files = paths.map((path) => ({ path, bytes: statSync(path).size }))
   const total = files.reduce((sum, { bytes }) => sum + bytes, 0)
   const units = Array.from({ length: count }, (_, index) => ({
-    path: join(folder, `unit${level}-${index}.cc`),
-    object: join(folder, `unit${level}-${index}.o`),
+    path: join(folder, `unit-${group}-${index}.cc`),
+    object: join(folder, `unit-${group}-${index}.o`),
     level,
+    throws,
     bytes: 0,
     text: '',
   }))

@@ -10,6 +10,7 @@ mod history;
 mod logs;
 mod node_files;
 mod older_blocks;
+mod option_text;
 mod written_blocks;
 
 use std::collections::BTreeMap;
