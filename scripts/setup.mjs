@@ -56,7 +56,7 @@ export async function setup(parts = { addon: true }) {
     inputs: () =>
       fingerprint(
         root,
-        ['Cargo.toml', 'Cargo.lock', 'crates'],
+        ['.cargo', 'Cargo.toml', 'Cargo.lock', 'crates'],
         ['tests', 'benches', 'examples', 'conformance', 'target'],
       ),
     isThere: () => hasAddon(root),
