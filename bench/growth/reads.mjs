@@ -13,7 +13,7 @@ const proofDistance = 5000
 export async function oldestKept(url, head) {
   if (!(await isServed(url, 'eth_capabilities'))) return { state: 0, proof: 0 }
   const { state, stateproofs } = await call(url, 'eth_capabilities')
-  // The node may not have removed all states yet that it does not keep.
+  // The node removes states that it does not keep a little later.
   const oldestOf = ({ oldestBlock, deleteStrategy }) =>
     Math.max(Number(oldestBlock), deleteStrategy === undefined ? 0 : head - Number(deleteStrategy.retentionBlocks))
   return { state: oldestOf(state), proof: oldestOf(stateproofs) }

@@ -151,8 +151,8 @@ impl Trie {
         self.apply_known(delta, &|_| None)
     }
 
-    /// Like [`Trie::apply`], with what is known of the values before: leaves are made from them instead of read. `before` returns
-    /// `None` for a key without a known value. Wrong values are ignored.
+    /// Like [`Trie::apply`]. Leaves are made from the values that `before` returns instead of read. It returns `None` for a key
+    /// without a known value. Wrong values are ignored.
     pub fn apply_known<'v>(
         &mut self,
         delta: &StateDelta,

@@ -22,7 +22,7 @@ pub(crate) enum NodeValue {
     },
 }
 
-/// A value of 1 to 32 bytes, without an allocation of its own.
+/// A value of 1 to 32 bytes, without a separate allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ShortValue {
     length: u8,

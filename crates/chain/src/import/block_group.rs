@@ -95,7 +95,7 @@ pub(crate) fn compare(steps: &ImportSteps, blocks: Vec<ExecutedBlock>, trie: &mu
     group
 }
 
-/// What a block changes, and the state root in its header.
+/// Changes of the state by a block, and the state root in its header.
 struct BlockChanges {
     delta: Arc<StateDelta>,
     changes: Arc<ChangeSet>,

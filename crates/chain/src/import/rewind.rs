@@ -14,25 +14,25 @@ use crate::import::import_state::ImportState;
 const HEIGHTS_PER_BATCH: u64 = 1024;
 
 /// Blocks that are deleted in one batch.
-struct DeletedBlocks {
+struct RewindBatch {
     /// Height above which all blocks up to those of the batch before are deleted.
     height: u64,
     /// Changes from the state of the head to that after the block of the best chain at the height.
     difference: ChangeSet,
 }
 
-impl DeletedBlocks {
+impl RewindBatch {
     /// Plans a batch from the height `top` down to at least `height`.
     fn plan(archive: &Archive, top: u64, height: u64, most_changes: usize) -> Result<Self, ChainError> {
-        let mut deleted = Self { height: top, difference: ChangeSet::default() };
+        let mut batch = Self { height: top, difference: ChangeSet::default() };
         let lowest = top.saturating_sub(HEIGHTS_PER_BATCH).max(height);
-        while deleted.height > lowest && deleted.difference.len() < most_changes {
-            if let Some(hash) = archive.store.main_hash(deleted.height)? {
-                deleted.difference.extend(archive.store.changes(deleted.height, &hash)?.reversed());
+        while batch.height > lowest && batch.difference.len() < most_changes {
+            if let Some(hash) = archive.store.main_hash(batch.height)? {
+                batch.difference.extend(archive.store.changes(batch.height, &hash)?.reversed());
             }
-            deleted.height -= 1;
+            batch.height -= 1;
         }
-        Ok(deleted)
+        Ok(batch)
     }
 }
 
@@ -43,9 +43,9 @@ pub(crate) fn rewind(writer: &mut HeadWriter, height: u64) -> Result<(), ChainEr
     steps.archive.check_state(height)?;
     let mut top = steps.archive.store.highest_number()?.unwrap_or_default().max(height);
     loop {
-        let deleted = DeletedBlocks::plan(&steps.archive, top, height, steps.config.changes_per_batch())?;
-        top = deleted.height;
-        delete_above(writer, &deleted)?;
+        let batch = RewindBatch::plan(&steps.archive, top, height, steps.config.changes_per_batch())?;
+        top = batch.height;
+        delete_above(writer, &batch)?;
         if top == height {
             break;
         }
@@ -56,9 +56,9 @@ pub(crate) fn rewind(writer: &mut HeadWriter, height: u64) -> Result<(), ChainEr
     Ok(())
 }
 
-fn delete_above(writer: &HeadWriter, deleted: &DeletedBlocks) -> Result<(), ChainError> {
+fn delete_above(writer: &HeadWriter, batch: &RewindBatch) -> Result<(), ChainError> {
     let mut state = writer.state.lock();
-    let done = delete_blocks(writer, &mut state, deleted);
+    let done = delete_blocks(writer, &mut state, batch);
     if done.is_err() {
         let head = writer.steps.publisher.head();
         // A failure shows again at the next block.
@@ -67,9 +67,9 @@ fn delete_above(writer: &HeadWriter, deleted: &DeletedBlocks) -> Result<(), Chai
     done
 }
 
-fn delete_blocks(writer: &HeadWriter, state: &mut ImportState, deleted: &DeletedBlocks) -> Result<(), ChainError> {
+fn delete_blocks(writer: &HeadWriter, state: &mut ImportState, batch: &RewindBatch) -> Result<(), ChainError> {
     let (archive, publisher) = (&writer.steps.archive, &writer.steps.publisher);
-    let DeletedBlocks { height, difference } = deleted;
+    let RewindBatch { height, difference } = batch;
     let head = publisher.head();
     let target = match head.number() <= *height {
         true => Arc::clone(&head.record),
