@@ -74,7 +74,7 @@ export async function nodeConfig(config: Config): Promise<string> {
 function forkOf(config: Config): object {
   const { url, block, key } = config.fork
   return {
-    url,
+    ...(/^https?:\/\//.test(url) ? { url } : { dir: url }),
     block: block === '' ? null : block,
     header: key === '' ? null : key,
   }

@@ -51,7 +51,7 @@ function fakeBodies(): Partial<Addon> {
 /** An addon that answers a few methods from memory, for tests of the layers above it. */
 export function fakeAddon(cancelled: number[] = []): Addon {
   const answers: Partial<Addon> = {
-    isFork: () => false,
+    forkedChain: () => null,
     netVersion: () => '"33"',
     ethChainId: () => '"0x21"',
     web3Sha3: (data) => JSON.stringify(`hash of ${String(data).length}`),

@@ -1,5 +1,7 @@
+import { readdirSync, statSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import {
   createTestClient,
   createWalletClient,
@@ -177,6 +179,13 @@ describe('a fork of a node on the same machine', () => {
       ['eth_call', { to: contract, data: total }, '0x2'],
       ['eth_getLogs', { fromBlock: '0x1', toBlock: '0x3' }],
       ['eth_getLogs', { blockHash: hash }],
+      ['trace_block', '0x1'],
+      ['trace_block', hash],
+      ['trace_transaction', creation],
+      ['trace_get', creation, ['0x0']],
+      ['debug_traceTransaction', creation, { tracer: 'callTracer' }],
+      ['debug_traceBlockByNumber', '0x2', { tracer: 'callTracer' }],
+      ['debug_traceBlockByHash', hash, { tracer: 'callTracer' }],
     ] as const) {
       expect(await fork.result(method, [...params]), `${method} ${params}`).toEqual(
         await remote.result(method, [...params]),
@@ -207,6 +216,8 @@ describe('a fork of a node on the same machine', () => {
     expect(await fork.result('eth_getTransactionReceipt', [later.transactionHash])).toBe(null)
     const block = await remote.result<{ hash: string }>('eth_getBlockByNumber', [later.blockNumber, false])
     expect(await fork.result('eth_getBlockByHash', [block.hash, false])).toBe(null)
+    expect(await fork.result('debug_traceTransaction', [later.transactionHash])).toBe(null)
+    expect(await fork.result('trace_block', [block.hash])).toBe(null)
     await fork.result('evm_revert', [id])
   })
 
@@ -247,6 +258,7 @@ describe('a fork of a node on the same machine', () => {
     for (const [method, ...params] of [
       ['eth_getProof', cow, [], 'latest'],
       ['debug_storageRangeAt', hex(forkBlock), 0, contract, '0x0', 10],
+      ['trace_filter', { fromBlock: '0x1' }],
     ]) {
       const { error } = await fork.ask(method as string, params)
       expect(error).toMatchObject({ code: -32000, message: expect.stringContaining('is not served in a fork') })
@@ -367,6 +379,72 @@ test('behavior: a fork becomes a chain of its own', async () => {
   expect(await node.result('eth_blockNumber')).toBe('0x0')
   expect((await send(node, { from: cow, to: cow1, value: '0x1' })).status).toBe('0x1')
   expect(await node.stop()).toBe(0)
+})
+
+describe('a fork of a data directory', () => {
+  const dir = join(scratchFolder(), 'data')
+  let created: Awaited<ReturnType<typeof send>>
+  const blocks = 8
+
+  /** Names and sizes of the files of the database, but the log of RocksDB and its lock. */
+  const files = () =>
+    readdirSync(join(dir, 'chain'), { recursive: true })
+      .map(String)
+      .filter((name) => !/^(LOG|LOCK|OPTIONS)/.test(name))
+      .map((name) => `${name} ${statSync(join(dir, 'chain', name)).size}`)
+      .sort()
+
+  beforeAll(async () => {
+    const source = await NodeProcess.start(['--data-dir', dir])
+    const data = encodeDeployData({ abi, bytecode: counter.bytecode as `0x${string}`, args: [5n] })
+    created = await send(source, { from: cow, data })
+    const to = created.contractAddress
+    for (let number = 1; number < blocks; number++) await send(source, { ...increase(1n), to })
+    await source.stop()
+  }, 60_000)
+
+  test('behavior: state, Bridge, older blocks and traces are there, and the directory stays as it is', async () => {
+    const before = files()
+    const to = created.contractAddress
+    const node = await NodeProcess.start(['--fork', dir, '--fork-block', '5'])
+    const call = async (block: string) => BigInt(await node.result('eth_call', [{ to, data: total }, block]))
+    expect([await call('latest'), await call('0x2'), await call('0x5')]).toEqual([9n, 6n, 9n])
+    expect((await send(node, { ...increase(10n), to })).blockNumber).toBe('0x6')
+    expect(await call('latest')).toBe(19n)
+    // updateCollections()
+    expect((await send(node, { from: cow, to: bridge, data: '0x0c5a9990' })).status).toBe('0x1')
+    expect(await node.result('eth_getTransactionReceipt', [created.transactionHash])).toEqual(created)
+    expect(
+      await node.result('debug_traceTransaction', [created.transactionHash, { tracer: 'callTracer' }]),
+    ).toMatchObject({ type: 'CREATE', to })
+    expect(await node.result<unknown[]>('trace_block', ['0x3'])).not.toHaveLength(0)
+    const logs = await node.result<{ blockNumber: string }[]>('eth_getLogs', [{ fromBlock: '0x1', address: to }])
+    expect(logs.map(({ blockNumber }) => Number(blockNumber))).toEqual([2, 3, 4, 5, 6])
+    // The later blocks of the directory are not part of the fork.
+    expect(await node.result('eth_getBlockByNumber', ['0x8', false])).toBe(null)
+    expect(await node.result('hardhat_reset', [{ forking: { blockNumber: 7 } }])).toBe(true)
+    expect(await call('latest')).toBe(11n)
+    const inUse = await runCommand(['start', '--data-dir', dir, '--http-port', '0', '--log-level', 'error'])
+    expect(inUse).toMatchObject({ code: 1, errors: expect.stringContaining('another process') })
+    expect(node.errors).not.toContain('internal error')
+    expect(await node.stop()).toBe(0)
+    expect(files()).toEqual(before)
+  }, 60_000)
+
+  test('error: a directory in use, an unknown block, and a folder without a chain', async () => {
+    const start = (...flags: string[]) => runCommand(['start', '--http-port', '0', '--log-level', 'error', ...flags])
+    expect(await start('--fork', dir, '--fork-block', '99')).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('does not have the block'),
+    })
+    expect(await start('--fork', join(dir, 'nowhere'))).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('nowhere'),
+    })
+    const source = await NodeProcess.start(['--data-dir', dir])
+    expect(await start('--fork', dir)).toMatchObject({ code: 1, errors: expect.stringContaining('another process') })
+    await source.stop()
+  }, 60_000)
 })
 
 test('behavior: without the storage of the Bridge, its answers come from the other node, and changes fail', async () => {

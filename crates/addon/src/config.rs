@@ -1,6 +1,6 @@
 //! Settings that `openNode` takes.
 
-use rhizome_answers::RpcError;
+use crate::forking::ForkConfig;
 use rhizome_answers::accounts::{self, Accounts};
 use rhizome_answers::key_store::KeyStore;
 use rhizome_answers::options::{
@@ -8,11 +8,12 @@ use rhizome_answers::options::{
     MiningMode, PendingOnPartial, ProofFormat, ShownRemasc, SignatureForm, TagDepths, TraceLimits, TraceShape,
     TransactionForm,
 };
-use rhizome_chain::{ChainConfig, DataDir, Fork, OldStateRoots, ProvenBlocks, SnapshotHeights, StateHistory};
-use rhizome_fork::{CacheFolder, ForkOptions, ForkTarget, RemoteAddress, RemoteChain};
+use rhizome_answers::{ForkedChain, RpcError};
+use rhizome_chain::{ChainConfig, DataDir, OldStateRoots, ProvenBlocks, SnapshotHeights, StateHistory};
 use rhizome_primitives::{Address, B256, Bytes, ChainSpec, U256, address};
 use serde::Deserialize;
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Balance of the development accounts in a fork, as in the genesis of regtest: 10^12 RBTC in wei.
@@ -71,18 +72,6 @@ pub(crate) struct NodeConfig {
     pool_threads: Option<usize>,
     pool_queue: Option<usize>,
     client_version: Option<String>,
-}
-
-/// Chain that a fork continues. Not `Debug`: URL and header may be secret.
-#[derive(Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ForkConfig {
-    /// URL of the remote node.
-    url: String,
-    /// Number, or hash with 0x, of the block; `None`: the best one.
-    block: Option<String>,
-    /// Header of requests, NAME=VALUE.
-    header: Option<String>,
 }
 
 /// Blocks below the head.
@@ -296,52 +285,30 @@ impl NodeConfig {
         serde_json::from_str(json).map_err(|error| RpcError::internal(format!("openNode: {error}")))
     }
 
-    /// Opens the remote chain of a fork; `None` without one.
-    pub(crate) fn remote(&self) -> Result<Option<Arc<RemoteChain>>, RpcError> {
-        let Some(fork) = &self.fork else { return Ok(None) };
-        let target = match fork.block.as_deref() {
-            None => ForkTarget::Latest,
-            Some(hash) if hash.starts_with("0x") => ForkTarget::Hash(hash.parse().map_err(RpcError::internal)?),
-            Some(number) => ForkTarget::Number(number.parse().map_err(RpcError::internal)?),
-        };
-        self.remote_at(self.remote_address(&fork.url)?, target).map(Some)
+    /// The fork of the settings; `None` without one.
+    pub(crate) fn fork(&self) -> Option<&ForkConfig> {
+        self.fork.as_ref()
     }
 
-    /// Returns the address of a remote node. The header of the settings is sent to the host of the settings only.
-    pub(crate) fn remote_address(&self, url: &str) -> Result<RemoteAddress, RpcError> {
-        let address = RemoteAddress::parse(url, None)?;
-        let Some(ForkConfig { url: own, header: Some(header), .. }) = &self.fork else { return Ok(address) };
-        match address.is_host_of(&RemoteAddress::parse(own, None)?) {
-            true => Ok(RemoteAddress::parse(url, Some(header))?),
-            false => Ok(address),
-        }
+    /// The folder of the cached results of remote nodes; `None`: no cache on the disk.
+    pub(crate) fn fork_cache_dir(&self) -> Option<&Path> {
+        self.fork_cache_dir.as_deref()
     }
 
-    /// Opens the chain of a remote node at a block.
-    pub(crate) fn remote_at(&self, remote: RemoteAddress, target: ForkTarget) -> Result<Arc<RemoteChain>, RpcError> {
-        let keys = match &self.development {
-            Some(accounts) => accounts.keys()?,
-            None => accounts::development_keys().collect(),
+    /// Returns the balances in wei that the development accounts have in a fork.
+    pub(crate) fn funded_accounts(&self) -> Result<BTreeMap<Address, U256>, RpcError> {
+        let (keys, balance) = match &self.development {
+            Some(accounts) => (accounts.keys()?, accounts.balance_wei.parse().map_err(RpcError::internal)?),
+            None => (accounts::development_keys().collect(), U256::from(DEVELOPMENT_BALANCE)),
         };
-        let balance = match &self.development {
-            Some(accounts) => accounts.balance_wei.parse().map_err(RpcError::internal)?,
-            None => U256::from(DEVELOPMENT_BALANCE),
-        };
-        let accounts = keys.iter().filter(|_| self.has_wallet).filter_map(accounts::address_of);
-        let options = ForkOptions {
-            remote,
-            target,
-            cache: self.fork_cache_dir.as_ref().map(CacheFolder::new),
-            spec: self.chain_file.is_some().then(|| self.spec()).transpose()?,
-            funded: accounts.map(|address| (address, balance)).collect(),
-        };
-        Ok(Arc::new(RemoteChain::open(options)?))
+        let addresses = keys.iter().filter(|_| self.has_wallet).filter_map(accounts::address_of);
+        Ok(addresses.map(|address| (address, balance)).collect())
     }
 
-    /// Returns the settings of the chain, in a fork with the remote chain that it continues.
-    pub(crate) fn chain(&self, remote: Option<&Arc<RemoteChain>>) -> Result<ChainConfig, RpcError> {
-        let mut spec = match remote {
-            Some(remote) => remote.spec(),
+    /// Returns the settings of the chain, in a fork with the chain that it continues.
+    pub(crate) fn chain(&self, fork: Option<&ForkedChain>) -> Result<ChainConfig, RpcError> {
+        let mut spec = match fork {
+            Some(fork) => fork.spec(),
             None => self.spec()?,
         };
         for (number, hash) in &self.checkpoints {
@@ -350,14 +317,13 @@ impl NodeConfig {
         }
         let spec = Arc::new(spec);
         let is_development = spec.is_development();
-        let data_dir = match remote {
+        let data_dir = match fork {
             Some(_) => DataDir::Temporary,
             None => self.data_dir.clone().map_or(DataDir::Temporary, DataDir::Path),
         };
         let mut chain = ChainConfig::new(spec, data_dir);
-        chain.fork = remote.map(|remote| Fork(Arc::clone(remote) as _));
-        chain.cache_bytes = self.cache_bytes;
-        chain.write_buffer_bytes = self.write_buffer_bytes;
+        chain.fork = fork.map(ForkedChain::origin);
+        self.size_caches(&mut chain);
         chain.is_power_safe = self.is_power_safe;
         chain.proven_blocks = self.proven_blocks.map_or(ProvenBlocks::All, ProvenBlocks::Last);
         chain.history = self.history.into();
@@ -399,17 +365,30 @@ impl NodeConfig {
         Ok(chain)
     }
 
-    fn spec(&self) -> Result<ChainSpec, RpcError> {
-        let Some(file) = &self.chain_file else {
-            return self.built_in_spec();
-        };
-        let named = |error: &dyn std::fmt::Display| RpcError::internal(format!("{}: {error}", file.display()));
-        let text = std::fs::read_to_string(file).map_err(|error| named(&error))?;
-        ChainSpec::from_json(&text).map_err(|error| named(&error))
+    /// Sets the memory of a chain.
+    pub(crate) fn size_caches(&self, chain: &mut ChainConfig) {
+        chain.cache_bytes = self.cache_bytes;
+        chain.write_buffer_bytes = self.write_buffer_bytes;
     }
 
-    fn built_in_spec(&self) -> Result<ChainSpec, RpcError> {
-        let mut spec = ChainSpec::by_name(&self.network).map_err(RpcError::internal)?;
+    fn spec(&self) -> Result<ChainSpec, RpcError> {
+        match self.custom_spec()? {
+            Some(spec) => Ok(spec),
+            None => self.network_spec(&self.network),
+        }
+    }
+
+    /// Returns the specification of the chain file; `None` without one.
+    pub(crate) fn custom_spec(&self) -> Result<Option<ChainSpec>, RpcError> {
+        let Some(file) = &self.chain_file else { return Ok(None) };
+        let named = |error: &dyn std::fmt::Display| RpcError::internal(format!("{}: {error}", file.display()));
+        let text = std::fs::read_to_string(file).map_err(|error| named(&error))?;
+        ChainSpec::from_json(&text).map(Some).map_err(|error| named(&error))
+    }
+
+    /// Returns the specification of a network, with the accounts of the settings on a development network.
+    pub(crate) fn network_spec(&self, network: &str) -> Result<ChainSpec, RpcError> {
+        let mut spec = ChainSpec::by_name(network).map_err(RpcError::internal)?;
         if spec.is_development() {
             spec.chain_id = self.chain_id.unwrap_or(spec.chain_id);
             self.development.iter().try_for_each(|accounts| accounts.fund(&mut spec))?;

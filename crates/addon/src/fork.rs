@@ -9,10 +9,18 @@ use napi_derive::napi;
 use rhizome_answers::block_id::BlockId;
 use rhizome_answers::fork::{self, BlockPart};
 
-/// Whether the node is a fork of another chain at the moment.
+/// Returns where the older blocks of a fork are: `remote` (in another node), `local` (in a directory), or null without a fork.
+#[napi(catch_unwind, ts_return_type = "'remote' | 'local' | null")]
+pub fn forked_chain() -> Option<&'static str> {
+    let running = process::running().ok()?;
+    let node = running.current.load();
+    node.fork().map(|fork| if fork.remote().is_some() { "remote" } else { "local" })
+}
+
+/// Directs further calls of this thread to the older blocks of a fork of a directory, or back. To be called around one request.
 #[napi(catch_unwind)]
-pub fn is_fork() -> bool {
-    process::running().is_ok_and(|running| running.current.load().fork().is_some())
+pub fn read_older_blocks(is_on: bool) {
+    process::read_older_blocks(is_on);
 }
 
 /// Returns the number of a block that only the remote node of a fork has, with `is_state` of one whose state only that node has; else

@@ -23,6 +23,7 @@ pub mod execution;
 mod executors;
 pub mod feed;
 pub mod fork;
+mod forking;
 pub mod hardhat;
 pub mod large_body;
 mod miner;

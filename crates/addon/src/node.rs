@@ -3,6 +3,7 @@
 use crate::config::NodeConfig;
 use crate::deferred::{promise, settle};
 use crate::executors::{guarded, sync};
+use crate::forking;
 use crate::miner::TimedMiner;
 use crate::optimizations::optimizations;
 use crate::pool::Pool;
@@ -15,9 +16,8 @@ use napi_derive::napi;
 use parking_lot::Mutex;
 use rhizome_answers::mining_schedule::MiningSchedule;
 use rhizome_answers::options::MiningMode;
-use rhizome_answers::{Node, RpcError, node_figures, node_info};
+use rhizome_answers::{ForkedChain, Node, RpcError, node_figures, node_info};
 use rhizome_chain::{Chain, ChainEvent};
-use rhizome_fork::RemoteChain;
 use std::sync::Arc;
 
 /// Opens the node of this process. Takes its settings as JSON, returns the result of `nodeInfo`.
@@ -87,9 +87,9 @@ pub(crate) fn alone(name: &str, work: impl FnOnce() + Send + 'static) -> Result<
 }
 
 fn start(config: NodeConfig) -> std::result::Result<Running, RpcError> {
-    let remote = config.remote()?;
-    let is_fork = remote.is_some();
-    let node = Arc::new(open(&config, remote, None)?);
+    let fork = forking::of_settings(&config)?;
+    let is_fork = fork.is_some();
+    let node = Arc::new(open(&config, fork, None)?);
     let (threads, waiting) = config.pool();
     let pool = Pool::start("pool", threads, waiting).map_err(RpcError::internal)?;
     let traces = Pool::start("trace", threads.div_ceil(2), waiting).map_err(RpcError::internal)?;
@@ -113,19 +113,19 @@ fn start(config: NodeConfig) -> std::result::Result<Running, RpcError> {
     })
 }
 
-/// Opens a node: a fork of `remote`, or the chain of the settings. `mining`: the mining schedule of an earlier node of this process.
+/// Opens a node: a fork of a chain, or the chain of the settings. `mining`: the mining schedule of an earlier node of this process.
 pub(crate) fn open(
     config: &NodeConfig,
-    remote: Option<Arc<RemoteChain>>,
+    fork: Option<ForkedChain>,
     mining: Option<Arc<MiningSchedule>>,
 ) -> std::result::Result<Node, RpcError> {
-    let chain = Chain::open(config.chain(remote.as_ref())?)?;
+    let chain = Chain::open(config.chain(fork.as_ref())?)?;
     chain.set_automine(true);
     let is_development = chain.spec().is_development();
     let accounts = config.accounts(is_development)?;
     let mut node = Node::with_accounts(Arc::clone(&chain), config.answers(is_development), accounts)?;
-    if let Some(remote) = remote {
-        node = node.with_fork(remote);
+    if let Some(fork) = fork {
+        node = node.with_fork(fork);
     }
     if let Some(mining) = mining {
         node = node.with_mining(mining);

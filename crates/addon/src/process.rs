@@ -8,7 +8,8 @@ use crate::pool::Pool;
 use crate::sending::SendQueue;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use parking_lot::Mutex;
-use rhizome_answers::{Answer, Node, RpcError};
+use rhizome_answers::{Answer, ForkedChain, Node, RpcError};
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -28,6 +29,16 @@ pub(crate) struct Process {
     pub(crate) pending: Arc<Listeners>,
     /// Listeners for transactions that a block left out.
     pub(crate) left_out: Arc<Listeners>,
+}
+
+thread_local! {
+    /// Whether this thread asks the node over the directory that a fork continues.
+    static READS_OLDER_BLOCKS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Directs the requests of this thread to the node over the directory that a fork continues, or back.
+pub(crate) fn read_older_blocks(is_on: bool) {
+    READS_OLDER_BLOCKS.set(is_on);
 }
 
 static PROCESS: LazyLock<Process> = LazyLock::new(Process::default);
@@ -52,9 +63,13 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Returns the node that answers.
+    /// Returns the node that answers requests of this thread.
     pub(crate) fn node(&self) -> Arc<Node> {
-        self.current.load_full()
+        let node = self.current.load_full();
+        match node.fork().and_then(ForkedChain::local) {
+            Some(older) if READS_OLDER_BLOCKS.get() => Arc::clone(older),
+            _ => node,
+        }
     }
 }
 
@@ -71,6 +86,7 @@ pub(crate) fn running() -> Result<Arc<Running>, RpcError> {
 /// Calls a short function with the open node. Fails if none is open.
 pub(crate) fn ask(answer: impl FnOnce(&Node) -> Answer) -> Answer {
     match &*PROCESS.running.load() {
+        Some(running) if READS_OLDER_BLOCKS.get() => answer(&running.node()),
         Some(running) => answer(&running.current.load()),
         None => Err(not_open()),
     }

@@ -4,14 +4,16 @@
 //! fails leaves everything as it is.
 
 use crate::executors::pooled;
+use crate::forking;
 use crate::node;
 use crate::process::{self, Running};
 use napi::bindgen_prelude::Object;
 use napi::{Env, Result};
 use napi_derive::napi;
-use rhizome_answers::{Answer, Node, RpcError, evm, fork};
+use rhizome_answers::{Answer, ForkedChain, Node, RpcError, evm, fork};
 use rhizome_fork::ForkTarget;
 use serde::Deserialize;
+use std::path::Path;
 use std::result;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,7 +46,7 @@ pub fn anvil_set_rpc_url(env: &Env, url: String, deadline_ms: i64, token: i64) -
     pooled(env, deadline_ms, token, move |node, _limit| {
         let running = process::running()?;
         let _resetting = running.resetting.lock();
-        fork::set_remote(node, &running.config.remote_address(&url)?)
+        fork::set_remote(node, &forking::remote_address(&running.config, &url)?)
     })
 }
 
@@ -56,21 +58,24 @@ fn reset(running: &Running, forking: Option<Forking>) -> Answer {
         let own = if is_fork { replace(running, own_node(running)?) } else { node };
         return evm::reset::answer(&own);
     };
-    let url = match (json_rpc_url, node.fork(), block_number) {
-        (Some(url), _, _) => running.config.remote_address(&url)?,
-        (None, Some(fork), Some(_)) => fork.address(),
-        (None, None, Some(_)) => {
+    if json_rpc_url.is_none() && block_number.is_none() {
+        return evm::reset::answer(&node);
+    }
+    if node.network().is_some() {
+        return Err(RpcError::server("a node with peers cannot become a fork"));
+    }
+    let (config, target) = (&running.config, block_number.map_or(ForkTarget::Latest, ForkTarget::Number));
+    let other = match (json_rpc_url, node.fork()) {
+        (Some(url), _) => forking::of_remote(config, forking::remote_address(config, &url)?, target)?,
+        (None, Some(ForkedChain::Remote(remote))) => forking::of_remote(config, remote.address(), target)?,
+        (None, Some(ForkedChain::Local { dir, .. })) => forking::of_directory(config, Path::new(dir), &target)?,
+        (None, None) => {
             return Err(RpcError::invalid_params(
                 "Invalid options: forking.jsonRpcUrl is missing, this node is no fork",
             ));
         }
-        (None, _, None) => return evm::reset::answer(&node),
     };
-    if node.network().is_some() {
-        return Err(RpcError::server("a node with peers cannot become a fork"));
-    }
-    let remote = running.config.remote_at(url, block_number.map_or(ForkTarget::Latest, ForkTarget::Number))?;
-    let fork = node::open(&running.config, Some(remote), Some(Arc::clone(node.mining())))?;
+    let fork = node::open(config, Some(other), Some(Arc::clone(node.mining())))?;
     replace(running, Arc::new(fork));
     evm::reset::answer(&running.node())
 }

@@ -2,12 +2,11 @@
 
 use crate::caches::HeadCache;
 use crate::error::{ErrorCode, RpcError};
-use crate::node::Node;
+use crate::node::{ForkedChain, Node};
 use crate::options::{PendingOnPartial, TagDepths};
 use crate::parameters;
 use crate::state;
 use rhizome_chain::{BlockRecord, PendingBlock};
-use rhizome_fork::RemoteChain;
 use rhizome_primitives::{Address, B256, Block, Bytes, U256};
 use rhizome_trie::{AccountState, StateReader};
 use std::sync::Arc;
@@ -128,7 +127,7 @@ impl<'a> BlockId<'a> {
     }
 
     /// Returns the height of the block if it is known without a look-up, or if the block is the block that a fork begins at; else `None`.
-    pub(crate) fn fork_height(&self, node: &Node, fork: &RemoteChain) -> Result<Option<u64>, RpcError> {
+    pub(crate) fn fork_height(&self, node: &Node, fork: &ForkedChain) -> Result<Option<u64>, RpcError> {
         let head = node.chain().head().number();
         Ok(match self.target {
             Target::Latest => Some(head),

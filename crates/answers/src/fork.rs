@@ -3,7 +3,7 @@
 use crate::block_id::BlockId;
 use crate::error::{Answer, ErrorCode, RpcError};
 use crate::json::{self, JsonWriter};
-use crate::node::Node;
+use crate::node::{ForkedChain, Node};
 use rhizome_chain::LogFilter;
 use rhizome_fork::{CacheFolder, RemoteAddress, RemoteChain};
 use rhizome_primitives::B256;
@@ -33,7 +33,7 @@ pub fn remote_number(node: &Node, block: &BlockId<'_>, part: BlockPart) -> Answe
 
 fn remote_height(
     node: &Node,
-    fork: &RemoteChain,
+    fork: &ForkedChain,
     block: &BlockId<'_>,
     part: BlockPart,
 ) -> Result<Option<u64>, RpcError> {
@@ -47,7 +47,7 @@ fn remote_height(
 /// Returns the result of the remote node for a method that reads blocks, transactions or receipts; null for blocks and
 /// transactions that are not part of the chain up to the block that the fork begins at. `params`: a JSON array.
 pub fn pass(node: &Node, method: &str, params: &str) -> Answer {
-    let Some(fork) = node.fork() else { return Ok(b"null".to_vec()) };
+    let Some(fork) = node.fork().and_then(ForkedChain::remote) else { return Ok(b"null".to_vec()) };
     let result = fork.pass(method, params)?;
     let first = match serde_json::from_str::<Vec<Positioned>>(&result) {
         Ok(list) => list.into_iter().next(),
@@ -80,14 +80,15 @@ fn is_at_most(quantity: &str, most: u64) -> bool {
 
 /// Reads from another node of the same chain from now on. Returns null. Fails with -32000 without a fork, or if the node does not fit.
 pub fn set_remote(node: &Node, address: &RemoteAddress) -> Answer {
-    let fork = node.fork().ok_or_else(|| RpcError::server("this node is no fork"))?;
+    let fork = node.fork().and_then(ForkedChain::remote);
+    let fork = fork.ok_or_else(|| RpcError::server("this node is no fork of a remote node"))?;
     fork.set_address(address)?;
     Ok(json::null())
 }
 
-/// Blocks of the remote chain whose logs are asked for.
+/// Blocks of the other chain whose logs are asked for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum RemoteBlocks {
+pub(crate) enum OlderLogs {
     /// From a number to another, both included.
     Range(u64, u64),
     /// One block.
@@ -95,12 +96,12 @@ pub(crate) enum RemoteBlocks {
 }
 
 /// Returns logs of the remote chain as a JSON array.
-pub(crate) fn logs(fork: &RemoteChain, filter: &LogFilter, blocks: RemoteBlocks) -> Answer {
+pub(crate) fn logs(fork: &RemoteChain, filter: &LogFilter, blocks: OlderLogs) -> Answer {
     let mut object = match blocks {
-        RemoteBlocks::Range(first, last) => {
+        OlderLogs::Range(first, last) => {
             json!({ "fromBlock": format!("{first:#x}"), "toBlock": format!("{last:#x}") })
         }
-        RemoteBlocks::Block(hash) => json!({ "blockHash": hash.to_string() }),
+        OlderLogs::Block(hash) => json!({ "blockHash": hash.to_string() }),
     };
     let texts = |hashes: &[B256]| Value::from(hashes.iter().map(B256::to_string).collect::<Vec<_>>());
     if !filter.addresses.is_empty() {

@@ -66,5 +66,5 @@ pub mod upkeep;
 pub mod web3;
 
 pub use error::{Answer, Details, ErrorCode, RpcError};
-pub use node::Node;
+pub use node::{ForkedChain, Node};
 pub use options::AnswerOptions;

@@ -9,10 +9,10 @@ use crate::feed::waiting::WaitingFeed;
 use crate::mining_schedule::MiningSchedule;
 use crate::options::AnswerOptions;
 use parking_lot::Mutex;
-use rhizome_chain::{BlockRecord, Chain, ChainEvent};
+use rhizome_chain::{BlockRecord, Chain, ChainEvent, Fork, ForkOrigin, LocalOrigin};
 use rhizome_fork::RemoteChain;
 use rhizome_net::{BanStore, PeerNetwork, PeerStanding};
-use rhizome_primitives::{B256, keccak256};
+use rhizome_primitives::{B256, ChainSpec, U256, keccak256};
 use rhizome_trie::{StateReader, Trie};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +26,7 @@ pub struct Node {
     chain: Arc<Chain>,
     standing: Arc<PeerStanding>,
     network: OnceLock<PeerNetwork>,
-    fork: Option<Arc<RemoteChain>>,
+    fork: Option<ForkedChain>,
     options: AnswerOptions,
     accounts: Accounts,
     caches: Caches,
@@ -99,9 +99,9 @@ impl Node {
         drop(self.network.set(network));
     }
 
-    /// Makes the node one of a fork. The chain must continue that of the remote node.
+    /// Makes the node that of a fork. The chain must continue the other one.
     #[must_use]
-    pub fn with_fork(mut self, fork: Arc<RemoteChain>) -> Self {
+    pub fn with_fork(mut self, fork: ForkedChain) -> Self {
         self.fork = Some(fork);
         self
     }
@@ -114,8 +114,8 @@ impl Node {
     }
 
     /// The chain that this one is a fork of, `None` without a fork.
-    pub fn fork(&self) -> Option<&RemoteChain> {
-        self.fork.as_deref()
+    pub fn fork(&self) -> Option<&ForkedChain> {
+        self.fork.as_ref()
     }
 
     /// The settings.
@@ -218,6 +218,84 @@ impl Node {
     /// Whether a submission mines its block before it is answered.
     pub(crate) fn mines_on_submission(&self) -> bool {
         self.mining.is_instant() && self.chain.is_automining()
+    }
+}
+
+/// The chain that a fork continues, up to the block that it begins at.
+#[derive(Clone)]
+pub enum ForkedChain {
+    /// That of a remote node, which reads of older blocks are passed on to.
+    Remote(Arc<RemoteChain>),
+    /// That of a data directory. Reads of older blocks are answered by a node over it.
+    Local {
+        /// The chain up to the block.
+        origin: Arc<LocalOrigin>,
+        /// Node over the whole chain. Nothing writes through it.
+        node: Arc<Node>,
+        /// The directory, for messages.
+        dir: String,
+    },
+}
+
+impl ForkedChain {
+    /// Returns the chain as part of the configuration of the fork.
+    pub fn origin(&self) -> Fork {
+        match self {
+            Self::Remote(remote) => Fork(Arc::clone(remote) as _),
+            Self::Local { origin, .. } => Fork(Arc::clone(origin) as _),
+        }
+    }
+
+    /// Returns the specification of the fork: that of the other chain, without proof of work above the block.
+    pub fn spec(&self) -> ChainSpec {
+        match self {
+            Self::Remote(remote) => remote.spec(),
+            Self::Local { node, .. } => node.chain().spec().as_ref().clone().forked_at(self.number()),
+        }
+    }
+
+    /// Returns the number of the block.
+    pub fn number(&self) -> u64 {
+        self.origin().number()
+    }
+
+    /// Returns the hash of the block.
+    pub fn hash(&self) -> B256 {
+        self.origin().0.block().block.hash()
+    }
+
+    /// Returns host and port of the remote node, or the directory.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Remote(remote) => remote.host(),
+            Self::Local { dir, .. } => dir.clone(),
+        }
+    }
+
+    /// Returns the remote chain; `None` for a directory.
+    pub fn remote(&self) -> Option<&RemoteChain> {
+        match self {
+            Self::Remote(remote) => Some(remote),
+            Self::Local { .. } => None,
+        }
+    }
+
+    /// Returns the node over the directory; `None` for a remote node.
+    pub fn local(&self) -> Option<&Arc<Node>> {
+        match self {
+            Self::Remote(_) => None,
+            Self::Local { node, .. } => Some(node),
+        }
+    }
+
+    /// Whether read-only methods of the Bridge are answered by the remote node, because it does not serve the storage.
+    pub(crate) fn has_bridge_answers(&self) -> bool {
+        self.remote().is_some_and(|remote| remote.bridge_answers().is_some())
+    }
+
+    /// Returns the result of `eth_getStorageAt` of the Bridge as JSON, if only the remote node can show it.
+    pub(crate) fn shown_bridge_slot(&self, slot: &U256) -> Result<Option<String>, RpcError> {
+        Ok(self.remote().map(|remote| remote.shown_bridge_slot(slot)).transpose()?.flatten())
     }
 }
 

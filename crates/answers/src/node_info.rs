@@ -4,6 +4,7 @@ use crate::error::Answer;
 use crate::json::JsonWriter;
 use crate::node::Node;
 use crate::sync_figures;
+use rhizome_fork::RemoteChain;
 
 /// Returns a JSON object: network, chain id, genesis, the block of a fork and its remote node (`fork`), head, best validated header (`bestHeader`), an unfinished download of a state
 /// (`stateDownload`), highest stored block (`highestBlock`), lowest stored block above genesis (`oldestBlock`), kept states
@@ -22,16 +23,16 @@ pub fn answer(node: &Node) -> Answer {
     }
     if let Some(fork) = node.fork() {
         json.key("fork").begin_object();
-        json.key("host").text(&fork.host());
+        json.key("host").text(&fork.name());
         json.key("number").number(fork.number().cast_signed());
         json.key("hash").hash(&fork.hash());
-        match fork.cache_path() {
+        match fork.remote().and_then(RemoteChain::cache_path) {
             Some(path) => json.key("cache").text(&path),
             None => json.key("cache").null(),
         }
-        json.key("requests").number(fork.requests().cast_signed());
+        json.key("requests").number(fork.remote().map_or(0, RemoteChain::requests).cast_signed());
         json.key("notes").begin_array();
-        fork.notes().iter().for_each(|note| json.text(note));
+        fork.remote().iter().flat_map(|remote| remote.notes()).for_each(|note| json.text(note));
         json.end_array();
         json.end_object();
     }

@@ -406,8 +406,12 @@ fn open_archive(config: &ChainConfig) -> Result<Archive, ChainError> {
     let options = store_options(config);
     let store = Arc::new(match &config.data_dir {
         DataDir::Path(dir) => Store::open(dir, &identity, &options)?,
+        DataDir::ReadOnly(dir) => Store::open_read_only(dir, &identity, &options)?,
         DataDir::Temporary => Store::open_temporary(&identity, &options)?,
     });
+    if matches!(config.data_dir, DataDir::ReadOnly(_)) {
+        return Ok(Archive::new(config, store));
+    }
     finish_after_kill(&store, &config.spec)?;
     let archive = Archive::new(config, store);
     if archive.store.head()?.is_none() {

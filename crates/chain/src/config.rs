@@ -15,6 +15,8 @@ use crate::txpool::options::PoolOptions;
 pub enum DataDir {
     /// In this folder. Created if absent.
     Path(PathBuf),
+    /// In this folder of an earlier run, for reading only: no block can be added.
+    ReadOnly(PathBuf),
     /// In a temporary folder, removed when the chain is closed.
     Temporary,
 }

@@ -87,44 +87,19 @@ impl Fork {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Chain, ChainConfig, Clock, DataDir};
+    use crate::{Chain, ChainConfig, Clock, DataDir, LocalOrigin};
     use rhizome_primitives::transaction::created_address;
     use rhizome_primitives::{
         Address, Bytes, ChainSpec, I256, REMASC, Receipt, Transaction, UnsignedTransaction, hex, keccak256,
     };
+    use rhizome_storage::StorageError;
     use rhizome_trie::{AccountState, keys};
+    use std::collections::BTreeMap;
 
     const NOW: u64 = 1_700_000_000;
+    const FUNDED: Address = Address::repeat_byte(0xfd);
     /// Stores 7 in slot 1; each call destroys the contract.
     const MORTAL: &str = "60076001556133ff6000526002601ef3";
-
-    /// A chain in the same process as the other chain.
-    struct Other {
-        chain: Arc<Chain>,
-        block: ForkBlock,
-        state: Arc<dyn StateReader>,
-    }
-
-    impl ForkOrigin for Other {
-        fn block(&self) -> &ForkBlock {
-            &self.block
-        }
-
-        fn state(&self) -> Arc<dyn StateReader> {
-            Arc::clone(&self.state)
-        }
-
-        fn ancestor(&self, number: u64) -> Result<Option<Arc<AncestorBlock>>, AncestryError> {
-            let record = self.chain.main_block(number).unwrap();
-            Ok(record.map(|record| Arc::new(AncestorBlock::new(&record.block, record.hash, record.total_difficulty))))
-        }
-
-        fn ancestor_by_hash(&self, hash: &B256) -> Result<Option<Arc<AncestorBlock>>, AncestryError> {
-            let record = self.chain.block(hash).unwrap();
-            let below = record.filter(|record| record.number() < self.block.block.header.number);
-            Ok(below.map(|record| Arc::new(AncestorBlock::new(&record.block, record.hash, record.total_difficulty))))
-        }
-    }
 
     fn config(spec: ChainSpec) -> ChainConfig {
         let mut config = ChainConfig::new(Arc::new(spec), DataDir::Temporary);
@@ -137,18 +112,10 @@ mod tests {
 
     fn fork_of(chain: &Arc<Chain>) -> Arc<Chain> {
         let head = chain.head();
-        let record = &head.record;
-        let block = ForkBlock {
-            block: Block {
-                header: record.block.header.clone(),
-                transactions: Vec::new(),
-                uncles: record.block.uncles.clone(),
-            },
-            total_difficulty: record.total_difficulty,
-            genesis: chain.main_hash(0).unwrap().unwrap(),
-        };
         let mut config = config(ChainSpec::regtest().forked_at(head.number()));
-        config.fork = Some(Fork(Arc::new(Other { chain: Arc::clone(chain), block, state: head.state() })));
+        let funded = BTreeMap::from([(FUNDED, I256::try_from(77).unwrap())]);
+        let origin = LocalOrigin::new(Arc::clone(chain), &head.record, funded).unwrap();
+        config.fork = Some(Fork(Arc::new(origin)));
         Chain::open(config).unwrap()
     }
 
@@ -187,7 +154,11 @@ mod tests {
 
     /// A chain with a contract at the returned address, and fees in each block.
     fn other() -> (Arc<Chain>, Address) {
-        let chain = Chain::open(config(ChainSpec::regtest())).unwrap();
+        other_in(DataDir::Temporary)
+    }
+
+    fn other_in(data_dir: DataDir) -> (Arc<Chain>, Address) {
+        let chain = Chain::open(ChainConfig { data_dir, ..config(ChainSpec::regtest()) }).unwrap();
         send(&chain, "cow", None, MORTAL);
         let created = chain.mine(NOW).unwrap();
         let contract = chain.receipts(&created.hash).unwrap().unwrap();
@@ -236,6 +207,39 @@ mod tests {
         assert_eq!((fork.head().number(), account(&fork, &Address::repeat_byte(2))), (21, None));
         assert!(before.is_some());
         assert!(fork.rewind(20).is_err());
+    }
+
+    #[test]
+    fn a_directory_is_forked_without_a_change_to_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let (other, contract) = other_in(DataDir::Path(dir.path().into()));
+        let (middle, last) = (other.main_block(11).unwrap().unwrap(), other.head().number());
+        let expected = account(&other, &address_of("cow1"));
+        let open = || {
+            let mut config = config(ChainSpec::regtest());
+            config.data_dir = DataDir::ReadOnly(dir.path().into());
+            Chain::open(config)
+        };
+        assert!(matches!(open(), Err(ChainError::Storage(StorageError::Locked { .. }))));
+        drop(other);
+        let chain = open().unwrap();
+        let fork = fork_of(&chain);
+        assert_eq!((fork.head().number(), account(&fork, &address_of("cow1"))), (last, expected));
+        assert_eq!(account(&fork, &FUNDED).unwrap().balance, I256::try_from(77).unwrap());
+        fork.mine(NOW).unwrap();
+        // An earlier block has its own state.
+        let record = chain.main_block(11).unwrap().unwrap();
+        let origin = LocalOrigin::new(Arc::clone(&chain), &record, BTreeMap::new()).unwrap();
+        assert_eq!((record.hash, slot(&*origin.state(), &contract).unwrap().to_vec()), (middle.hash, vec![7]));
+        assert!(origin.ancestor(11).unwrap().is_none() && origin.ancestor(10).unwrap().is_some());
+        drop((fork, origin, chain));
+        assert_eq!(
+            Chain::open(ChainConfig { data_dir: DataDir::Path(dir.path().into()), ..config(ChainSpec::regtest()) })
+                .unwrap()
+                .head()
+                .number(),
+            last
+        );
     }
 
     #[test]

@@ -19,7 +19,8 @@ use crate::write_faults::WriteFaults;
 /// Data directory with its process lock.
 pub(crate) struct DataDirectory {
     pub(crate) dir: PathBuf,
-    pub(crate) _lock: File,
+    /// Absent in a directory that was copied without its lock file, and is only read.
+    pub(crate) _lock: Option<File>,
     pub(crate) _temporary: Option<TempDir>,
 }
 
@@ -37,18 +38,31 @@ pub(crate) struct Database {
     directory: DataDirectory,
 }
 
+/// Use of a database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DatabaseKind {
+    /// The data directory of a node.
+    Lasting,
+    /// A folder that is removed when it is closed.
+    Temporary,
+    /// Reads of a data directory of another run.
+    ReadOnly,
+}
+
 impl Database {
     pub(crate) fn open(
         directory: DataDirectory,
         identity: &ChainIdentity,
         options: &StoreOptions,
-        is_temporary: bool,
+        kind: DatabaseKind,
         base: BaseState,
     ) -> Result<Self, StorageError> {
+        let is_temporary = kind == DatabaseKind::Temporary;
         let settings = EngineSettings {
             identity: identity.clone(),
             options: options.clone(),
             is_temporary,
+            is_read_only: kind == DatabaseKind::ReadOnly,
             cache: Cache::new_lru_cache(options.cache_bytes),
             dropped: DroppedBlocks::default(),
         };

@@ -8,14 +8,33 @@ use rhizome_primitives::{B256, U256};
 use rocksdb::{DB, Options};
 
 use crate::columns::{BLOCKS, DIFFICULTY_CORRECTION_KEY, HEIGHTS, META};
-use crate::engine::{DATABASE_FOLDER, LAYOUT, opening_error, stored_identity};
+use crate::engine::{DATABASE_FOLDER, LAYOUT, opening_error, stored_identity, stored_versions};
 use crate::open::LOCK_FILE;
-use crate::options::ChainIdentity;
+use crate::options::{ChainIdentity, NodeVersions};
 use crate::record::{self, StoredBlock};
 use crate::{HeightEntry, StorageError};
 
 /// The columns of blocks and heights are the same since this layout.
 const OLDEST_LAYOUT: u32 = 3;
+
+/// Returns the chain of a data directory that no node has open, and the versions of trie nodes that it holds.
+pub fn directory_chain(dir: &Path) -> Result<(ChainIdentity, NodeVersions), StorageError> {
+    check_database(dir)?;
+    let _lock = shared_lock(dir)?;
+    let db = DB::open_cf_for_read_only(&Options::default(), dir.join(DATABASE_FOLDER), [META], false);
+    let db = db.map_err(|source| opening_error(dir, source, 0))?;
+    match stored_identity(&db)? {
+        Some((LAYOUT, identity)) => Ok((identity, stored_versions(&db)?)),
+        Some((found, _)) => Err(StorageError::WrongLayout { dir: dir.to_path_buf(), expected: LAYOUT, found }),
+        None => Err(StorageError::damaged_row(META, b"identity", "is missing")),
+    }
+}
+
+/// Fails if a folder has no database. RocksDB creates an absent folder even if it opens it for reading.
+pub(crate) fn check_database(dir: &Path) -> Result<(), StorageError> {
+    let is_there = dir.join(DATABASE_FOLDER).join("CURRENT").is_file();
+    if is_there { Ok(()) } else { Err(StorageError::NoChain { dir: dir.to_path_buf() }) }
+}
 
 /// The best chain of a data directory. No node can open the directory meanwhile, and nothing in it is changed.
 pub struct DirectoryBlocks {
@@ -29,10 +48,7 @@ pub struct DirectoryBlocks {
 impl DirectoryBlocks {
     /// Opens a directory that no node has open, of layout 3 or later.
     pub fn open(dir: &Path, expected: &ChainIdentity) -> Result<Self, StorageError> {
-        // RocksDB creates an absent folder even if it opens it for reading.
-        if !dir.join(DATABASE_FOLDER).join("CURRENT").is_file() {
-            return Err(StorageError::NoChain { dir: dir.to_path_buf() });
-        }
+        check_database(dir)?;
         let lock = shared_lock(dir)?;
         let mut options = Options::default();
         options.set_max_open_files(256);
@@ -119,7 +135,7 @@ fn main_hash(key: &[u8], row: &[u8]) -> Result<Option<B256>, StorageError> {
 }
 
 /// Takes the lock that a node would take exclusively. A directory that was copied without it has none.
-fn shared_lock(dir: &Path) -> Result<Option<File>, StorageError> {
+pub(crate) fn shared_lock(dir: &Path) -> Result<Option<File>, StorageError> {
     let not_readable = |source| StorageError::NotWritable { dir: dir.to_path_buf(), source };
     let lock = match File::open(dir.join(LOCK_FILE)) {
         Ok(lock) => lock,

@@ -40,6 +40,7 @@ pub(crate) struct Engine {
     pub(crate) db: Arc<DB>,
     /// Whether the references to long values are counted: in directories with current nodes.
     pub(crate) counts_values: bool,
+    is_read_only: bool,
 }
 
 /// Settings that are the same each time the database is opened.
@@ -48,6 +49,8 @@ pub(crate) struct EngineSettings {
     pub(crate) options: StoreOptions,
     /// Disables the write-ahead log: a temporary directory is never recovered.
     pub(crate) is_temporary: bool,
+    /// Opens the database for reading: every write fails, and nothing is removed or merged.
+    pub(crate) is_read_only: bool,
     /// Block cache shared by all columns.
     pub(crate) cache: Cache,
     /// Blocks whose changes are dropped by compactions.
@@ -56,14 +59,18 @@ pub(crate) struct EngineSettings {
 
 impl Engine {
     pub(crate) fn open(dir: &Path, settings: &EngineSettings) -> Result<Self, StorageError> {
-        let EngineSettings { identity, options, is_temporary, cache, dropped } = settings;
+        let EngineSettings { identity, options, is_temporary, is_read_only, cache, dropped } = settings;
         let folder = dir.join(DATABASE_FOLDER);
         let open = |has_continuous_logs| {
             let descriptors = columns::descriptors(cache, options.write_buffer_bytes / 2, dropped)?;
-            DB::open_cf_descriptors(&engine_options(options, has_continuous_logs)?, &folder, descriptors)
+            let options = engine_options(options, has_continuous_logs)?;
+            match is_read_only {
+                true => DB::open_cf_descriptors_read_only(&options, &folder, descriptors, false),
+                false => DB::open_cf_descriptors(&options, &folder, descriptors),
+            }
         };
         // A loss of power may leave no log at all, which the check of the logs takes for damage. Opening makes one.
-        let first = if has_log(&folder) { Ok(()) } else { open(false).map(drop) };
+        let first = if *is_read_only || has_log(&folder) { Ok(()) } else { open(false).map(drop) };
         // A failed write, for example to a full disk, leaves a log that differs from the record in the next one. Its complete
         // writes are there, so it is replayed without the check.
         let database = first.and_then(|()| open(true)).or_else(|error| match error.kind() {
@@ -82,10 +89,13 @@ impl Engine {
             }
             NodeFileError::File(source) => StorageError::from_file_error(dir, source),
         };
-        let files = NodeFiles::open(&db, nodes, *is_temporary).map_err(file_error)?;
+        let files = NodeFiles::open(&db, nodes, *is_temporary, *is_read_only).map_err(file_error)?;
         let journal = Arc::new(NodeJournal::new(options.write_buffer_bytes / JOURNAL_SHARE));
-        let engine = Self { journal, files: Arc::new(files), db, counts_values };
+        let engine = Self { journal, files: Arc::new(files), db, counts_values, is_read_only: *is_read_only };
         engine.restore_journal()?;
+        if *is_read_only {
+            return Ok(engine);
+        }
         // A merge that was stopped continues.
         engine.journal.poll_tasks(&engine.files).map_err(|error| match error {
             FlushError::Files(error) => file_error(error),
@@ -115,6 +125,9 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
+        if self.is_read_only {
+            return;
+        }
         self.files.close();
         self.journal.finish(&self.files);
         if !self.files.is_temporary() {
@@ -236,6 +249,13 @@ pub(crate) fn stored_identity(db: &DB) -> Result<Option<(u32, ChainIdentity)>, S
     }
 }
 
+/// Reads the versions of trie nodes of a database.
+pub(crate) fn stored_versions(db: &DB) -> Result<NodeVersions, StorageError> {
+    let row = identity_row(db, NODE_VERSIONS_KEY)?;
+    let is_current = row.as_deref() == Some(NodeVersions::Current.row());
+    Ok(if is_current { NodeVersions::Current } else { NodeVersions::All })
+}
+
 fn identity_row(db: &DB, key: &[u8]) -> Result<Option<Vec<u8>>, StorageError> {
     db.get(key).map_err(|source| StorageError::Engine { operation: "read the identity", source })
 }
@@ -265,11 +285,7 @@ fn check_identity(
     if found != *expected {
         return Err(StorageError::WrongChain { dir: dir.to_path_buf(), expected: expected.clone(), found });
     }
-    let found = if identity_row(db, NODE_VERSIONS_KEY)?.as_deref() == Some(NodeVersions::Current.row()) {
-        NodeVersions::Current
-    } else {
-        NodeVersions::All
-    };
+    let found = stored_versions(db)?;
     if found != node_versions {
         let dir = dir.to_path_buf();
         return Err(StorageError::WrongNodeVersions { dir, expected: node_versions, found });

@@ -64,7 +64,7 @@ pub use base_state::BaseState;
 pub use cached_nodes::CachedNodes;
 pub use change_set::{ChangeSet, ReplacedState, StoredValue, ValueChange};
 pub use current_nodes::CurrentNodes;
-pub use directory_blocks::DirectoryBlocks;
+pub use directory_blocks::{DirectoryBlocks, directory_chain};
 pub use disk_bytes::DiskBytes;
 pub use error::StorageError;
 pub use flat::FlatEntry;

@@ -83,13 +83,22 @@ impl From<io::Error> for NodeFileError {
 }
 
 impl NodeFiles {
-    /// Opens the node files in `dir`, which has no other files, and removes files that an interrupted run left.
-    pub(crate) fn open(db: &Arc<DB>, dir: PathBuf, is_temporary: bool) -> Result<Self, NodeFileError> {
-        fs::create_dir_all(&dir)?;
+    /// Opens the node files in `dir`, which has no other files, and removes files that an interrupted run left, unless they are only read.
+    pub(crate) fn open(
+        db: &Arc<DB>,
+        dir: PathBuf,
+        is_temporary: bool,
+        is_read_only: bool,
+    ) -> Result<Self, NodeFileError> {
+        if !is_read_only {
+            fs::create_dir_all(&dir)?;
+        }
         let column = db.cf_handle(NODES).ok_or_else(|| damaged("the column of the node files is missing"))?;
         let row = db.get_cf(column, NODE_FILES_KEY).map_err(NodeFileError::Engine)?;
         let contents = row.map_or_else(|| Ok(NodeFileSet::default()), |row| NodeFileSet::open(&dir, &row))?;
-        remove_unreferenced(&dir, &contents)?;
+        if !is_read_only {
+            remove_unreferenced(&dir, &contents)?;
+        }
         let next_segment = contents.segments.iter().map(|segment| segment.number + 1).max().unwrap_or_default();
         Ok(Self {
             db: Arc::clone(db),

@@ -9,7 +9,8 @@ use rhizome_trie::StateReader;
 use tempfile::TempDir;
 
 use crate::base_state::BaseState;
-use crate::database::{DataDirectory, Database};
+use crate::database::{DataDirectory, Database, DatabaseKind};
+use crate::directory_blocks::{check_database, shared_lock};
 use crate::kept_states::KeptStates;
 use crate::main_hashes::MainHashes;
 use crate::options::{ChainIdentity, StoreOptions};
@@ -35,8 +36,15 @@ impl Store {
             Err(TryLockError::WouldBlock) => return Err(StorageError::Locked { dir: dir.to_path_buf() }),
             Err(TryLockError::Error(source)) => return Err(not_writable(source)),
         }
-        let directory = DataDirectory { dir: dir.to_path_buf(), _lock: lock, _temporary: None };
-        Self::open_in(directory, identity, options, false, BaseState::default())
+        let directory = DataDirectory { dir: dir.to_path_buf(), _lock: Some(lock), _temporary: None };
+        Self::open_in(directory, identity, options, DatabaseKind::Lasting, BaseState::default())
+    }
+
+    /// Opens the database in `dir` for reading: every write fails. No node can open it meanwhile, other readers can.
+    pub fn open_read_only(dir: &Path, identity: &ChainIdentity, options: &StoreOptions) -> Result<Self, StorageError> {
+        check_database(dir)?;
+        let directory = DataDirectory { dir: dir.to_path_buf(), _lock: shared_lock(dir)?, _temporary: None };
+        Self::open_in(directory, identity, options, DatabaseKind::ReadOnly, BaseState::default())
     }
 
     /// Opens a database in a new temporary directory, which is removed when the store is dropped. It has no
@@ -64,18 +72,19 @@ impl Store {
         let temporary = TempDir::with_prefix("rhizome-").map_err(not_writable)?;
         let dir = temporary.path().to_path_buf();
         let lock = File::create(dir.join(LOCK_FILE)).map_err(not_writable)?;
-        Self::open_in(DataDirectory { dir, _lock: lock, _temporary: Some(temporary) }, identity, options, true, base)
+        let directory = DataDirectory { dir, _lock: Some(lock), _temporary: Some(temporary) };
+        Self::open_in(directory, identity, options, DatabaseKind::Temporary, base)
     }
 
     fn open_in(
         directory: DataDirectory,
         identity: &ChainIdentity,
         options: &StoreOptions,
-        is_temporary: bool,
+        kind: DatabaseKind,
         base: BaseState,
     ) -> Result<Self, StorageError> {
         let value_bytes = options.cache_bytes / VALUE_CACHE_SHARE;
-        let database = Database::open(directory, identity, options, is_temporary, base)?;
+        let database = Database::open(directory, identity, options, kind, base)?;
         let kept = KeptStates::default();
         kept.load(&database)?;
         let correction = older_blocks::stored_correction(&database)?;

@@ -2,7 +2,7 @@ use std::fs;
 use std::path::Path;
 
 use rhizome_primitives::B256;
-use rhizome_storage::{ChainIdentity, DirectoryBlocks, StorageError, Store};
+use rhizome_storage::{ChainIdentity, DirectoryBlocks, StorageError, Store, directory_chain};
 
 use crate::directory::set_layout;
 use crate::{TestBlock, identity, small};
@@ -36,6 +36,25 @@ fn the_best_chain_is_read_and_the_directory_stays_as_it_is() {
         assert!(opened.main_block(3).is_err());
         assert_eq!(names(), before);
     }
+}
+
+#[test]
+fn a_store_for_reading_refuses_writes_and_shares_the_directory() {
+    let dir = tempfile::tempdir().unwrap();
+    let blocks = write_chain(dir.path());
+    assert_eq!(directory_chain(dir.path()).unwrap().0, identity());
+    let stores = [(); 2].map(|()| Store::open_read_only(dir.path(), &identity(), &small()).unwrap());
+    for store in &stores {
+        assert_eq!(store.head().unwrap(), Some(blocks[1].hash));
+        assert_eq!(store.block(&blocks[0].hash).unwrap().unwrap().raw.to_vec(), blocks[0].raw);
+        assert!(store.write_bans("no").is_err());
+    }
+    assert!(matches!(Store::open(dir.path(), &identity(), &small()), Err(StorageError::Locked { .. })));
+    drop(stores);
+    let store = Store::open(dir.path(), &identity(), &small()).unwrap();
+    assert_eq!((store.head().unwrap(), store.bans().unwrap()), (Some(blocks[1].hash), String::new()));
+    let locked = Store::open_read_only(dir.path(), &identity(), &small());
+    assert!(matches!(locked, Err(StorageError::Locked { .. })));
 }
 
 #[test]

@@ -49,7 +49,7 @@ export function startCommand(): Command {
     .option('--checkpoint <blocks>', 'blocks that the chain must have (NUMBER:HASH), separated by commas')
     .option(
       '--fork <url>',
-      'continue the chain of another Rootstock node, in a temporary folder',
+      'continue the chain of another Rootstock node, or of a data directory, in a temporary folder',
     )
     .option('--fork-block <block>', 'number or hash of the block that the fork begins at (default: the best block)')
     .option('--fork-key <header=value>', 'header of the requests to the other node')

@@ -125,10 +125,11 @@ export const schema = section('', {
     'A development chain that continues the chain of another Rootstock node from one of its blocks. It is kept in a temporary folder.',
     {
       url: Type.String({
-        description: 'URL of the other node (http or https). Empty: no fork.',
+        description:
+          'URL of the other node (http or https), or a data directory on this machine that no node has open. Empty: no fork.',
         default: '',
-        pattern: '^(|https?://[^\\s]+)$',
-        expects: 'an http or https URL',
+        pattern: '^(|https?://[^\\s]+|(?![A-Za-z][A-Za-z0-9+.-]*://).+)$',
+        expects: 'an http or https URL, or a data directory',
         isSecret: true,
       }),
       block: Type.String({

@@ -1,22 +1,33 @@
+import type { Addon } from '../native/bindings.ts'
 import type { Entry, MethodSpec } from '../rpc/dispatch.ts'
 import type { Answer } from '../rpc/envelope.ts'
 import { code, RpcError } from '../rpc/errors.ts'
 import type { RequestContext } from '../rpc/requestContext.ts'
 import type { Context } from './context.ts'
 
-// Blocks up to the block that a fork begins at are in the chain of the remote node. Methods that read them are passed on.
+// Blocks up to the block that a fork begins at are in the chain of the remote node, or of a data directory. Methods that read them are
+// passed on.
 
 /** Parameter by which a method names a block or a transaction. */
 interface RemoteRead {
-  /** `block`, `state`: a block id, whose block or state is read. `hash`: a hash, which is looked up in the fork first. */
-  readonly by: 'block' | 'state' | 'hash'
+  /**
+   * `block`, `state`: a block id, whose block or state is read. `hash`: a hash, which is looked up in the fork first. `blockOrHash`: a
+   * number or tag, or a hash.
+   */
+  readonly by: 'block' | 'state' | 'hash' | 'blockOrHash'
   /** Position of the parameter. */
   readonly at: number
+  /** Object with the hash. */
+  readonly of: 'block' | 'transaction'
+  /** Results contain the number of their block. */
+  readonly isPositioned?: true
 }
 
-const block = (at = 0): RemoteRead => ({ by: 'block', at })
-const state = (at: number): RemoteRead => ({ by: 'state', at })
-const hash: RemoteRead = { by: 'hash', at: 0 }
+const block = (at = 0): RemoteRead => ({ by: 'block', at, of: 'block' })
+const state = (at: number): RemoteRead => ({ by: 'state', at, of: 'block' })
+const blockHash: RemoteRead = { by: 'hash', at: 0, of: 'block' }
+const transactionHash: RemoteRead = { by: 'hash', at: 0, of: 'transaction' }
+const hashText = /^0x[0-9a-fA-F]{64}$/
 
 const reads: Readonly<Record<string, RemoteRead>> = {
   eth_getBlockByNumber: block(),
@@ -38,14 +49,22 @@ const reads: Readonly<Record<string, RemoteRead>> = {
   rsk_getStorageBytesAt: state(2),
   eth_call: state(1),
   eth_estimateGas: state(1),
-  eth_getBlockByHash: hash,
-  eth_getHeaderByHash: hash,
-  eth_getBlockTransactionCountByHash: hash,
-  eth_getUncleCountByBlockHash: hash,
-  eth_getUncleByBlockHashAndIndex: hash,
-  eth_getTransactionByBlockHashAndIndex: hash,
-  eth_getTransactionByHash: hash,
-  eth_getTransactionReceipt: hash,
+  eth_getBlockByHash: { ...blockHash, isPositioned: true },
+  eth_getHeaderByHash: { ...blockHash, isPositioned: true },
+  eth_getBlockTransactionCountByHash: blockHash,
+  eth_getUncleCountByBlockHash: blockHash,
+  eth_getUncleByBlockHashAndIndex: blockHash,
+  eth_getTransactionByBlockHashAndIndex: { ...blockHash, isPositioned: true },
+  eth_getTransactionByHash: { ...transactionHash, isPositioned: true },
+  eth_getTransactionReceipt: { ...transactionHash, isPositioned: true },
+  debug_traceTransaction: transactionHash,
+  debug_traceBlockByHash: blockHash,
+  debug_traceBlockByNumber: block(),
+  trace_block: { ...blockHash, by: 'blockOrHash' },
+  trace_transaction: transactionHash,
+  trace_get: transactionHash,
+  trace_replayTransaction: transactionHash,
+  trace_replayBlockTransactions: block(),
 }
 
 /** Returns the entries of a node that is a fork, or becomes one. */
@@ -60,15 +79,15 @@ export function withRemoteReads(entries: ReadonlyMap<string, Entry<Context>>): R
 
 function passing(spec: MethodSpec<Context>, read: RemoteRead): MethodSpec<Context> {
   const { method } = spec
-  const answer = read.by === 'hash' ? lookUp : readBlock
+  const answer = { block: readBlock, state: readBlock, hash: lookUp, blockOrHash: readBlockOrHash }[read.by]
   return {
     ...spec,
     method: {
       ...method,
       answer: (context, values, request) =>
-        context.native.isFork()
-          ? answer(spec, read, context, values, request)
-          : method.answer(context, values, request),
+        context.native.forkedChain() === null
+          ? method.answer(context, values, request)
+          : answer(spec, read, context, values, request),
     },
   }
 }
@@ -77,41 +96,104 @@ type Answered = Answer | Promise<Answer>
 
 /** Answers a method that names a block. */
 function readBlock(
-  { name, method }: MethodSpec<Context>,
+  spec: MethodSpec<Context>,
   { by, at }: RemoteRead,
   context: Context,
   values: readonly unknown[],
   request: RequestContext,
 ): Answered {
   const number: unknown = JSON.parse(context.native.remoteBlockNumber(String(values[at] ?? 'latest'), by === 'state'))
-  if (number === null) return method.answer(context, values, request)
-  return ask(name, values.with(at, number), context, request)
+  if (number === null) return spec.method.answer(context, values, request)
+  return ask(spec, values.with(at, number), context, request)
+}
+
+/** Answers a method that names a block by number, tag or hash. */
+function readBlockOrHash(
+  spec: MethodSpec<Context>,
+  read: RemoteRead,
+  context: Context,
+  values: readonly unknown[],
+  request: RequestContext,
+): Answered {
+  const answer = hashText.test(String(values[read.at])) ? lookUp : readBlock
+  return answer(spec, read, context, values, request)
 }
 
 /** Answers a method that names a block or a transaction by its hash. */
 async function lookUp(
-  { name, method }: MethodSpec<Context>,
-  { at }: RemoteRead,
+  spec: MethodSpec<Context>,
+  read: RemoteRead,
   context: Context,
   values: readonly unknown[],
   request: RequestContext,
 ): Promise<Answer> {
+  const hash = String(values[read.at])
   // The fork has no transactions of the block that it begins at.
-  if (context.native.remoteBlockNumber(String(values[at]), false) === 'null') {
+  if (context.native.remoteBlockNumber(hash, false) === 'null') {
+    let unknown: RpcError | undefined
     try {
-      const found = await method.answer(context, values, request)
+      const found = await spec.method.answer(context, values, request)
       if (found.toString() !== 'null') return found
     } catch (error) {
       // Counts at an unknown block.
       if (!(error instanceof RpcError && error.code === code.invalidRequest)) throw error
+      unknown = error
+    }
+    if (!(await isOlder(hash, read, context, request))) {
+      if (unknown !== undefined) throw unknown
+      return 'null'
     }
   }
-  return ask(name, values, context, request)
+  return ask(spec, values, context, request)
 }
 
-/** Asks the remote node. */
-function ask(name: string, values: readonly unknown[], { native }: Context, request: RequestContext): Promise<Answer> {
+/** Whether the other chain has a block or transaction up to the block that the fork begins at. */
+async function isOlder(
+  hash: string,
+  { of, isPositioned }: RemoteRead,
+  { native }: Context,
+  request: RequestContext,
+): Promise<boolean> {
+  if (native.forkedChain() === 'local') {
+    const look = () => (of === 'block' ? native.ethGetBlockByHash(hash, false) : native.ethGetTransactionByHash(hash))
+    const found = JSON.parse(amongOlder(native, look).toString()) as { number?: string; blockNumber?: string } | null
+    const number = found?.number ?? found?.blockNumber
+    return number != null && native.remoteBlockNumber(number, false) !== 'null'
+  }
+  // The core compares the number.
+  if (isPositioned) return true
+  const found =
+    of === 'block'
+      ? await askRemote('eth_getBlockByHash', [hash, false], native, request)
+      : await askRemote('eth_getTransactionByHash', [hash], native, request)
+  return found.toString() !== 'null'
+}
+
+/** Calls the addon for a directory that a fork continues. */
+function amongOlder<R>(native: Addon, call: () => R): R {
+  native.readOlderBlocks(true)
+  try {
+    return call()
+  } finally {
+    native.readOlderBlocks(false)
+  }
+}
+
+/** Asks the other chain. */
+function ask(
+  { name, method }: MethodSpec<Context>,
+  values: readonly unknown[],
+  context: Context,
+  request: RequestContext,
+): Answered {
+  const { native } = context
+  if (native.forkedChain() === 'local') return amongOlder(native, () => method.answer(context, values, request))
   const params = values.slice(0, values.findLastIndex((value) => value !== undefined && value !== '') + 1).map(sent)
+  // The only number that a method takes in a list.
+  return askRemote(name, name === 'trace_get' ? [params[0], [params[1]]] : params, native, request)
+}
+
+function askRemote(name: string, params: readonly unknown[], native: Addon, request: RequestContext): Promise<Answer> {
   return request.run((deadlineMs, token) => native.askRemote(name, JSON.stringify(params), deadlineMs, token))
 }
 

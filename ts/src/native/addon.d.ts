@@ -340,6 +340,9 @@ export declare function evmStopMining(deadlineMs: number, token: number): Promis
  */
 export declare function exportBlocks(path: string, from: number, to: number, onProgress: (error: Error | null, progress: string) => void): Promise<string>
 
+/** Returns where the older blocks of a fork are: `remote` (in another node), `local` (in a directory), or null without a fork. */
+export declare function forkedChain(): 'remote' | 'local' | null
+
 /** Answers `hardhat_dropTransaction`. */
 export declare function hardhatDropTransaction(hash: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
@@ -405,9 +408,6 @@ export declare function importBlocks(path: string, options: string, onProgress: 
  * result}`. Resolves with counts: `{"blocks","best","side","known","head"}`.
  */
 export declare function importRskj(dir: string, onProgress: (error: Error | null, progress: string) => void): Promise<string>
-
-/** Whether the node is a fork of another chain at the moment. */
-export declare function isFork(): boolean
 
 /** Returns the transactions that blocks have left out since the last call: `[{"hash","from","nonce","reason","isDropped"}]`. */
 export declare function leftOut(): string
@@ -569,6 +569,9 @@ export declare function printsChain(): boolean
  * `{"oldestState","bytesBefore","bytes","partial"}`: partial if the node was closed meanwhile.
  */
 export declare function pruneStates(onProgress: (error: Error | null, progress: string) => void): Promise<string>
+
+/** Directs further calls of this thread to the older blocks of a fork of a directory, or back. To be called around one request. */
+export declare function readOlderBlocks(isOn: boolean): void
 
 /**
  * Returns the number of a block that only the remote node of a fork has, with `is_state` of one whose state only that node has; else

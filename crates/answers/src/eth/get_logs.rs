@@ -1,10 +1,10 @@
 //! `eth_getLogs`.
 
 use crate::error::{Answer, Details, ErrorCode, RpcError};
-use crate::fork::{self, RemoteBlocks};
+use crate::fork::{self, OlderLogs};
 use crate::json::JsonWriter;
 use crate::log_filter::{LogQuery, SearchRange};
-use crate::node::Node;
+use crate::node::{ForkedChain, Node};
 use crate::objects::log_list::LogList;
 use crate::options::LogLimits;
 use rhizome_chain::FoundLog;
@@ -20,7 +20,7 @@ pub fn answer(node: &Node, query: &LogQuery, max_bytes: usize, deadline: &Deadli
         SearchRange::Block(hash) => {
             let logs = node.chain().logs_in_block(&hash)?;
             if let (None, Some(fork)) = (&logs, node.fork()) {
-                return fork::logs(fork, &query.filter, RemoteBlocks::Block(hash));
+                return older(fork, query, OlderLogs::Block(hash), max_bytes, deadline, cancellation);
             }
             for found in logs.iter().flat_map(|logs| logs.matching(&query.filter)) {
                 let number = found.position.block_number;
@@ -30,7 +30,8 @@ pub fn answer(node: &Node, query: &LogQuery, max_bytes: usize, deadline: &Deadli
         }
         SearchRange::Range(first, last) => {
             if let Some(fork) = node.fork().filter(|fork| first <= fork.number()) {
-                let older = fork::logs(fork, &query.filter, RemoteBlocks::Range(first, last.min(fork.number())))?;
+                let blocks = OlderLogs::Range(first, last.min(fork.number()));
+                let older = older(fork, query, blocks, max_bytes, deadline, cancellation)?;
                 let left = max_bytes
                     .checked_sub(older.len())
                     .ok_or_else(|| too_large(LogList::full(max_bytes), max_bytes, BlockRange { first, last }, None))?;
@@ -55,6 +56,27 @@ pub fn answer(node: &Node, query: &LogQuery, max_bytes: usize, deadline: &Deadli
         }
     }
     Ok(list.finish())
+}
+
+/// Returns logs of the other chain of a fork.
+fn older(
+    fork: &ForkedChain,
+    query: &LogQuery,
+    blocks: OlderLogs,
+    max_bytes: usize,
+    deadline: &Deadline,
+    cancellation: &Deadline,
+) -> Answer {
+    match (fork, blocks) {
+        (ForkedChain::Remote(remote), _) => fork::logs(remote, &query.filter, blocks),
+        (ForkedChain::Local { node, .. }, OlderLogs::Range(first, last)) => {
+            answer(node, &query.within(first, last), max_bytes, deadline, cancellation)
+        }
+        (ForkedChain::Local { node, .. }, OlderLogs::Block(hash)) => match node.chain().block(&hash)? {
+            Some(record) if record.number() <= fork.number() => answer(node, query, max_bytes, deadline, cancellation),
+            _ => Ok(LogList::new(max_bytes).finish()),
+        },
+    }
 }
 
 /// Blocks of the main chain, both ends included.

@@ -31,7 +31,7 @@ pub fn answer(node: &Node) -> Answer {
     match node.fork() {
         Some(fork) => {
             // The rest of the URL may be a key.
-            json.key("forkUrl").text(&fork.host());
+            json.key("forkUrl").text(&fork.name());
             json.key("forkBlockNumber").number(fork.number().cast_signed());
         }
         None => {

@@ -3,6 +3,7 @@
 use super::write_block;
 use crate::block_id::{BlockId, BlockRef};
 use crate::error::{Answer, RpcError};
+use crate::fork;
 use crate::json::JsonWriter;
 use crate::node::Node;
 use crate::sent::{self, Fault, Location, MAX_SAFE_INTEGER, Sent, shortened};
@@ -144,6 +145,7 @@ pub fn answer(node: &Node, filter: &TraceFilter, deadline: &Deadline) -> Answer 
     if filter.after > most {
         return Err(too_big("After"));
     }
+    refuse_older(node, filter)?;
     let range = range(node, filter)?;
     let mut window = Window { skip: filter.after, take: count };
     let mut json = JsonWriter::with_capacity(2048);
@@ -168,6 +170,19 @@ pub fn answer(node: &Node, filter: &TraceFilter, deadline: &Deadline) -> Answer 
     }
     json.end_array();
     Ok(json.finish())
+}
+
+/// Fails with -32000 in a fork for a range that begins in the other chain.
+fn refuse_older(node: &Node, filter: &TraceFilter) -> Result<(), RpcError> {
+    let Some(fork) = node.fork() else { return Ok(()) };
+    match BlockId::parse(&filter.from_block)?.fork_height(node, fork)? {
+        Some(first) if first <= fork.number() => fork::refuse(
+            node,
+            "trace_filter",
+            &format!("it begins at block {}; give a later fromBlock", fork.number() + 1),
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// A first block that does not exist means no blocks, a last one the head.
