@@ -272,7 +272,7 @@ impl ChainConfig {
             target_gas_limit,
             cache_bytes: 256 << 20,
             write_buffer_bytes: 64 << 20,
-            max_open_files: 256,
+            max_open_files: 1024,
             is_power_safe: false,
             proven_blocks: ProvenBlocks::default(),
             history: StateHistory::default(),

@@ -36,7 +36,7 @@ const KEPT: usize = 2;
 /// Memory and files of an open snapshot.
 const CACHE_BYTES: usize = 8 << 20;
 const WRITE_BUFFER_BYTES: usize = 8 << 20;
-const MAX_OPEN_FILES: i32 = 64;
+const MAX_OPEN_FILES: i32 = 256;
 /// Time between two looks at the head.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Time before a snapshot that could not be made is tried again.

@@ -83,7 +83,7 @@ impl Default for StoreOptions {
         Self {
             cache_bytes: 32 << 20,
             write_buffer_bytes: 64 << 20,
-            max_open_files: 256,
+            max_open_files: 1024,
             durability: Durability::default(),
             node_versions: NodeVersions::default(),
             // About 8 MB.
