@@ -8,8 +8,9 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { Random } from '../random.mjs'
 import { callsLike, PoolSenders, pegSteps } from './bridge.mjs'
-import { Programs, Random } from './programs.mjs'
+import { Programs } from './programs.mjs'
 import { Reference } from './reference.mjs'
 
 /** Random programs of one chain. */

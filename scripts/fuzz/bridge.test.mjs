@@ -1,7 +1,7 @@
 import { Transaction } from 'ethers'
 import { expect, test } from 'vitest'
+import { Random } from '../random.mjs'
 import { callsLike, PoolSenders } from './bridge.mjs'
-import { Random } from './programs.mjs'
 
 const transaction = { from: `0x${'22'.repeat(20)}`, to: `0x${'11'.repeat(20)}`, value: '0x0', input: '0x0c5a9990' }
 

@@ -1,37 +1,5 @@
 // Random EVM programs: valid enough to run for a while, with all instructions that end a frame in between.
 
-/** A small random number generator with a seed (mulberry32). */
-export class Random {
-  #state
-
-  constructor(seed) {
-    this.#state = seed >>> 0
-  }
-
-  next() {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0
-    let word = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)
-    word ^= word + Math.imul(word ^ (word >>> 7), word | 61)
-    return (word ^ (word >>> 14)) >>> 0
-  }
-
-  below(limit) {
-    return this.next() % limit
-  }
-
-  isOne(in_) {
-    return this.below(in_) === 0
-  }
-
-  pick(list) {
-    return list[this.below(list.length)]
-  }
-
-  bytes(count) {
-    return Array.from({ length: count }, () => this.below(256))
-  }
-}
-
 const op = {
   CALLDATALOAD: 0x35,
   CALLDATACOPY: 0x37,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { Programs, Random } from './programs.mjs'
+import { Random } from '../random.mjs'
+import { Programs } from './programs.mjs'
 
 const known = [`0x${'11'.repeat(20)}`]
 

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { gzipSync } from 'node:zlib'
+import { Random } from '../random.mjs'
 import { makeChain, mined, token } from './forkChain.mjs'
 import { Questions } from './forkQuestions.mjs'
 import { LiveNode, withNodes } from './nodes.mjs'
-import { Random } from './random.mjs'
 import { fail } from './report.mjs'
 
 const questionCount = 500
