@@ -311,6 +311,13 @@ describe('answers have the form that is described', { timeout: 120_000 }, () => 
     for (const id of [snapshot, '0x99']) await good('evm_revert', [id])
     for (const name of ['evm_reset', 'hardhat_reset', 'hardhat_getAutomine']) await good(name)
   })
+
+  test('behavior: a fork', async () => {
+    await node.result('evm_mine')
+    const fork = await NodeProcess.start(['--fork', node.url, '--no-fork-cache'])
+    await good('anvil_setRpcUrl', [node.url], fork.result.bind(fork))
+    await fork.stop()
+  })
 })
 
 /** Tested elsewhere, with the same check: a signed transaction, solved blocks, the shutdown. */
