@@ -1,14 +1,14 @@
 //! Blocks that were stored without the address index: a thread adds their rows.
 
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Weak};
-use std::thread::{self, JoinHandle};
+use std::sync::Arc;
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use rhizome_primitives::B256;
 use rhizome_storage::{AddressIndex, Store};
 
 use crate::archive::Archive;
+use crate::background_thread::BackgroundThread;
 use crate::error::ChainError;
 use crate::import::importer::Importer;
 use crate::import::priority::lower_priority;
@@ -18,14 +18,6 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Blocks of a step, at most: each step ends a group of blocks of a long import.
 const BLOCKS_PER_STEP: u64 = 1024;
 
-/// The thread that completes the index. Ends with the last missing block, or when it is dropped.
-pub(crate) struct AddressIndexer {
-    importer: Weak<Importer>,
-    /// Present until the thread is to end.
-    stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
 /// Brings the index in line with the blocks that were stored while it was off. Does nothing if it is off now.
 pub(crate) fn begin(archive: &Archive, head: (u64, B256)) -> Result<(), ChainError> {
     let Some(index) = AddressIndex::new(&archive.store) else { return Ok(()) };
@@ -34,47 +26,29 @@ pub(crate) fn begin(archive: &Archive, head: (u64, B256)) -> Result<(), ChainErr
     Ok(index.begin(head, first)?)
 }
 
-impl AddressIndexer {
-    /// Starts the thread; `None` if no block is missing.
-    pub(crate) fn start(importer: &Arc<Importer>) -> Result<Option<Self>, ChainError> {
-        let is_missing = match AddressIndex::new(&importer.steps.archive.store) {
-            Some(index) => index.missing()?.is_some_and(|missing| !missing.is_empty()),
-            None => false,
-        };
-        if !is_missing {
-            return Ok(None);
-        }
-        let (stop, stopped) = channel();
-        let weak = Arc::downgrade(importer);
-        let run = move || {
-            lower_priority();
-            let mut pause = Duration::ZERO;
-            while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-                let Some(importer) = weak.upgrade() else { return };
-                pause = match add_missing(&importer) {
-                    Ok(true) => Duration::ZERO,
-                    Ok(false) => return,
-                    // A failed write is repeated after the recovery; the missing blocks are in the figures of the node.
-                    Err(_) => PAUSE,
-                };
-            }
-        };
-        let thread = thread::Builder::new().name("address-index".into()).spawn(run);
-        let thread = Some(thread.map_err(|source| ChainError::Thread { source })?);
-        Ok(Some(Self { importer: Arc::downgrade(importer), stop: Some(stop), thread }))
+/// Starts the thread that completes the index, which ends with the last missing block; `None` if no block is missing.
+pub(crate) fn start(importer: &Arc<Importer>) -> Result<Option<BackgroundThread>, ChainError> {
+    let is_missing = match AddressIndex::new(&importer.steps.archive.store) {
+        Some(index) => index.missing()?.is_some_and(|missing| !missing.is_empty()),
+        None => false,
+    };
+    if !is_missing {
+        return Ok(None);
     }
-}
-
-impl Drop for AddressIndexer {
-    /// Waits until the thread has ended: it holds the database open.
-    fn drop(&mut self) {
-        self.stop = None;
-        let Some(thread) = self.thread.take() else { return };
-        // The thread may wait for the importer, which may drop the last handle of the chain.
-        if !self.importer.upgrade().is_some_and(|importer| importer.is_this_thread()) {
-            drop(thread.join());
+    let thread = BackgroundThread::start(importer, "address-index", |importer, stopped| {
+        lower_priority();
+        let mut pause = Duration::ZERO;
+        while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+            let Some(importer) = importer.upgrade() else { return };
+            pause = match add_missing(&importer) {
+                Ok(true) => Duration::ZERO,
+                Ok(false) => return,
+                // A failed write is repeated after the recovery; the missing blocks are in the figures of the node.
+                Err(_) => PAUSE,
+            };
         }
-    }
+    });
+    thread.map(Some)
 }
 
 /// Adds the rows of some blocks. Returns false if none is missing any more.

@@ -14,7 +14,7 @@ use rhizome_storage::{
 };
 use rhizome_trie::{MemoryNodes, StateReader, Trie, diff};
 
-use crate::address_indexer::{self, AddressIndexer};
+use crate::address_indexer;
 use crate::archive::Archive;
 use crate::archive::address_search::{self, AddressPage, AddressRange, AddressSearchError};
 use crate::archive::ancestry::ChainAncestry;
@@ -23,6 +23,7 @@ use crate::archive::historical_state::HistoricalState;
 use crate::archive::log_search::{self, BlockLogs, FoundLog, LogFilter, LogSearchError};
 use crate::archive::reads::{BlockAtHeight, BlockReceipts, MinedTransaction};
 use crate::archive::record::BlockRecord;
+use crate::background_thread::BackgroundThread;
 use crate::config::{ChainConfig, DataDir, ProvenBlocks};
 use crate::error::{ChainError, ImportError};
 use crate::events::ChainEvent;
@@ -41,7 +42,7 @@ use crate::mining::block_settings::BlockSettings;
 use crate::mining::block_templates::BlockTemplates;
 use crate::mining::snapshots::Snapshots;
 use crate::older_blocks::OldestBlock;
-use crate::pruning::StatePruner;
+use crate::pruning;
 use crate::state_download::finish_after_kill;
 use crate::state_snapshots::{SnapshotMaker, SnapshotWork};
 use crate::txpool::{PoolHead, TransactionPool};
@@ -55,9 +56,9 @@ const FEE_MARKET_BLOCKS: u64 = 50;
 /// Everything that moves the head is a job of the importer. Readers take the published head and no lock.
 pub struct Chain {
     /// Dropped first: the threads use the importer.
-    _pruner: Option<StatePruner>,
+    _pruner: Option<BackgroundThread>,
     /// Present if blocks are missing in the address index.
-    _address_indexer: Option<AddressIndexer>,
+    _address_indexer: Option<BackgroundThread>,
     /// Present if snapshots are kept.
     snapshot_maker: Option<SnapshotMaker>,
     config: Arc<ChainConfig>,
@@ -90,8 +91,8 @@ impl Chain {
         let importer = Arc::new(Importer::start(steps, state)?);
         recovery::watch_disk(&importer);
         let kept = config.kept_states(config.history);
-        let pruner = kept.map(|kept| StatePruner::start(&importer, kept)).transpose()?;
-        let address_indexer = AddressIndexer::start(&importer)?;
+        let pruner = kept.map(|kept| pruning::start(&importer, kept)).transpose()?;
+        let address_indexer = address_indexer::start(&importer)?;
         let snapshot_maker = start_snapshots(&config, &archive, &publisher)?;
         let settings = Arc::new(BlockSettings::new(Arc::clone(&config)));
         let builder = BlockBuilder {

@@ -10,6 +10,7 @@
 
 mod address_indexer;
 mod archive;
+mod background_thread;
 mod chain;
 mod config;
 mod error;

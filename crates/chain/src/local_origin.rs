@@ -41,11 +41,6 @@ impl LocalOrigin {
         Ok(Self { chain, block, state })
     }
 
-    /// Returns the chain.
-    pub fn chain(&self) -> &Arc<Chain> {
-        &self.chain
-    }
-
     fn below(&self, record: Option<Arc<BlockRecord>>) -> Option<Arc<AncestorBlock>> {
         let below = record.filter(|record| record.number() < self.block.block.header.number)?;
         Some(Arc::new(AncestorBlock::new(&below.block, below.hash, below.total_difficulty)))

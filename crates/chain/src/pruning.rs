@@ -1,14 +1,14 @@
 //! Removal of old states: a thread moves the oldest kept state forward behind the head.
 
 use std::ops::ControlFlow;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Weak};
-use std::thread::{self, JoinHandle};
+use std::sync::Arc;
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use crate::archive::Archive;
 use crate::archive::ancestry::walk_to_main;
 use crate::archive::side_branch::AncestorPosition;
+use crate::background_thread::BackgroundThread;
 use crate::error::ChainError;
 use crate::import::importer::Importer;
 use crate::import::steps::ImportSteps;
@@ -22,49 +22,22 @@ const DUE_BLOCKS: u64 = 256;
 /// Part of the kept blocks that has to be due, if that is less.
 const DUE_SHARE: u64 = 8;
 
-/// The thread that prunes behind the head. Ends when it is dropped.
-pub(crate) struct StatePruner {
-    importer: Weak<Importer>,
-    /// Present until the thread is to end.
-    stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl StatePruner {
-    /// Starts the thread, which keeps the states of `kept` blocks below the head.
-    pub(crate) fn start(importer: &Arc<Importer>, kept: u64) -> Result<Self, ChainError> {
-        let (stop, stopped) = channel();
-        let weak = Arc::downgrade(importer);
-        let due = (kept / DUE_SHARE).clamp(1, DUE_BLOCKS);
-        let run = move || {
-            while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
-                let Some(importer) = weak.upgrade() else { return };
-                // A verification needs the old states.
-                let Some(_pruning) = importer.steps.archive.pruning.try_lock() else { continue };
-                // A failed write is repeated after the recovery, any other failure shows at the next read.
-                // During a fast import blocks are due all the time: the rest waits, so that groups of blocks stay whole.
-                while let Ok(Some((oldest, target))) = prune_step(&importer, kept, due)
-                    && target >= oldest.saturating_add(BLOCKS_PER_STEP)
-                    && stopped.try_recv().is_err()
-                {}
-            }
-        };
-        let thread = thread::Builder::new().name("store-prune".into()).spawn(run);
-        let thread = Some(thread.map_err(|source| ChainError::Thread { source })?);
-        Ok(Self { importer: Arc::downgrade(importer), stop: Some(stop), thread })
-    }
-}
-
-impl Drop for StatePruner {
-    /// Waits until the thread has ended: it holds the database open.
-    fn drop(&mut self) {
-        self.stop = None;
-        let Some(thread) = self.thread.take() else { return };
-        // The thread may wait for the importer, which may drop the last handle of the chain.
-        if !self.importer.upgrade().is_some_and(|importer| importer.is_this_thread()) {
-            drop(thread.join());
+/// Starts the thread that prunes behind the head. It keeps the states of `kept` blocks below the head.
+pub(crate) fn start(importer: &Arc<Importer>, kept: u64) -> Result<BackgroundThread, ChainError> {
+    let due = (kept / DUE_SHARE).clamp(1, DUE_BLOCKS);
+    BackgroundThread::start(importer, "store-prune", move |importer, stopped| {
+        while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
+            let Some(importer) = importer.upgrade() else { return };
+            // A verification needs the old states.
+            let Some(_pruning) = importer.steps.archive.pruning.try_lock() else { continue };
+            // A failed write is repeated after the recovery, any other failure shows at the next read.
+            // During a fast import blocks are due all the time: the rest waits, so that groups of blocks stay whole.
+            while let Ok(Some((oldest, target))) = prune_step(&importer, kept, due)
+                && target >= oldest.saturating_add(BLOCKS_PER_STEP)
+                && stopped.try_recv().is_err()
+            {}
         }
-    }
+    })
 }
 
 /// Gives up all states that are due now, and rewrites the files that hold them. `on_progress` gets the oldest kept state and
