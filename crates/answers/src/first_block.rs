@@ -5,27 +5,15 @@ use crate::node::Node;
 use rhizome_evm::Deadline;
 use rhizome_trie::StateReader;
 
-/// Result of a search.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FoundBlock {
-    /// The condition does not hold at the head.
-    Never,
-    /// The condition holds in all kept states.
-    BeforeAll {
-        /// Number of the oldest block whose state is kept.
-        oldest: u64,
-    },
-    /// The condition holds after this block, and not before it.
-    At(u64),
-}
-
 /// Returns the first block of the best chain after which a condition holds, which must stay true; otherwise one of the blocks that
-/// made it true. The number of read states is the logarithm of the number of kept ones.
+/// made it true. `None` if it does not hold at the head, or has held since genesis. `what` became true with the block: fails with
+/// -32000 if that is below the oldest kept state. The number of read states is the logarithm of the number of kept ones.
 pub(crate) fn first_block(
     node: &Node,
+    what: &str,
     deadline: &Deadline,
     holds: impl Fn(&dyn StateReader) -> Result<bool, RpcError>,
-) -> Result<FoundBlock, RpcError> {
+) -> Result<Option<u64>, RpcError> {
     let chain = node.chain();
     let holds_after = |number: u64| -> Result<bool, RpcError> {
         if deadline.has_passed() {
@@ -38,10 +26,11 @@ pub(crate) fn first_block(
     };
     let (mut low, mut high) = (chain.oldest_state(), chain.head().number());
     if !holds_after(high)? {
-        return Ok(FoundBlock::Never);
+        return Ok(None);
     }
     if holds_after(low)? {
-        return Ok(FoundBlock::BeforeAll { oldest: low });
+        let message = format!("the {what} is not above block {low}, the oldest one whose state is kept");
+        return if low == 0 { Ok(None) } else { Err(RpcError::server(message)) };
     }
     while high - low > 1 {
         let middle = low + (high - low) / 2;
@@ -51,5 +40,5 @@ pub(crate) fn first_block(
             low = middle;
         }
     }
-    Ok(FoundBlock::At(high))
+    Ok(Some(high))
 }

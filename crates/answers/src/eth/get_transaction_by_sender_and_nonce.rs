@@ -1,7 +1,7 @@
 //! `eth_getTransactionBySenderAndNonce`.
 
-use crate::error::{Answer, ErrorCode, RpcError};
-use crate::first_block::{FoundBlock, first_block};
+use crate::error::{Answer, RpcError};
+use crate::first_block::first_block;
 use crate::json::{self, JsonWriter};
 use crate::lookup;
 use crate::node::Node;
@@ -36,14 +36,7 @@ pub(crate) fn mined(
     deadline: &Deadline,
 ) -> Result<Option<(Arc<BlockRecord>, usize)>, RpcError> {
     let is_used = |state: &dyn StateReader| Ok(state::account(state, sender)?.nonce > *nonce);
-    let number = match first_block(node, deadline, is_used)? {
-        FoundBlock::At(number) => number,
-        FoundBlock::Never | FoundBlock::BeforeAll { oldest: 0 } => return Ok(None),
-        FoundBlock::BeforeAll { oldest } => {
-            let message = format!("the transaction is not above block {oldest}, the oldest one whose state is kept");
-            return Err(RpcError::new(ErrorCode::ServerError, message));
-        }
-    };
+    let Some(number) = first_block(node, "transaction", deadline, is_used)? else { return Ok(None) };
     let Some(record) = node.chain().main_block(number)? else { return Ok(None) };
     let mut transactions = record.senders().iter().zip(&record.block.transactions);
     let index = transactions.position(|(sent, one)| sent == sender && one.nonce() == *nonce);

@@ -1,8 +1,8 @@
 //! `ots_getContractCreator`.
 
 use super::recorded_calls::RecordedCalls;
-use crate::error::{Answer, ErrorCode, RpcError};
-use crate::first_block::{FoundBlock, first_block};
+use crate::error::{Answer, RpcError};
+use crate::first_block::first_block;
 use crate::json::{self, JsonWriter};
 use crate::node::Node;
 use crate::state;
@@ -18,14 +18,7 @@ use std::sync::Arc;
 /// the oldest kept state. Of a contract that was destroyed and created again, it is one of the creations.
 pub fn answer(node: &Node, address: &Address, deadline: &Deadline) -> Answer {
     let has_code = |state: &dyn StateReader| Ok(!state::code(state, address)?.is_empty());
-    let number = match first_block(node, deadline, has_code)? {
-        FoundBlock::At(number) => number,
-        FoundBlock::Never | FoundBlock::BeforeAll { oldest: 0 } => return Ok(json::null()),
-        FoundBlock::BeforeAll { oldest } => {
-            let message = format!("the creation is not above block {oldest}, the oldest one whose state is kept");
-            return Err(RpcError::new(ErrorCode::ServerError, message));
-        }
-    };
+    let Some(number) = first_block(node, "creation", deadline, has_code)? else { return Ok(json::null()) };
     let Some(record) = node.chain().main_block(number)? else { return Ok(json::null()) };
     let Some((hash, creator)) = creation(node, &record, address, deadline)? else { return Ok(json::null()) };
     let mut json = JsonWriter::new();
