@@ -80,7 +80,11 @@ pub(crate) fn of_directory(config: &NodeConfig, dir: &Path, target: &ForkTarget)
     let (identity, versions) = directory_chain(dir).map_err(ChainError::from)?;
     let spec = match config.custom_spec()? {
         Some(spec) => spec,
-        None => config.network_spec(network_name(identity.chain_id)?)?,
+        None => {
+            let chain_id = identity.chain_id.into();
+            let network = ChainSpec::by_chain_id(chain_id).ok_or(ForkError::NotRootstock { chain_id })?;
+            config.network_spec(network.network.name())?
+        }
     };
     let mut settings = ChainConfig::new(Arc::new(spec), DataDir::ReadOnly(dir.to_path_buf()));
     settings.history = StateHistory::Archive;
@@ -109,11 +113,4 @@ pub(crate) fn of_directory(config: &NodeConfig, dir: &Path, target: &ForkTarget)
     let origin = Arc::new(LocalOrigin::new(Arc::clone(&chain), &record, funded.collect())?);
     let node = Arc::new(Node::with_accounts(chain, config.answers(false), Accounts::none())?);
     Ok(ForkedChain::Local { origin, node, dir: shown.to_string() })
-}
-
-fn network_name(chain_id: u8) -> Result<&'static str, RpcError> {
-    let networks = [ChainSpec::mainnet(), ChainSpec::testnet(), ChainSpec::devnet(), ChainSpec::regtest()];
-    let found = networks.iter().position(|spec| spec.chain_id == chain_id);
-    let name = found.and_then(|at| ["mainnet", "testnet", "devnet", "regtest"].get(at).copied());
-    name.ok_or_else(|| ForkError::NotRootstock { chain_id: chain_id.into() }.into())
 }

@@ -76,8 +76,7 @@ fn reset(running: &Running, forking: Option<Forking>) -> Answer {
         }
     };
     let fork = node::open(config, Some(other), Some(Arc::clone(node.mining())))?;
-    replace(running, Arc::new(fork));
-    evm::reset::answer(&running.node())
+    evm::reset::answer(&replace(running, Arc::new(fork)))
 }
 
 /// Returns the node of the start. If that was a fork, opens one with an empty chain of the network of the settings.

@@ -15,13 +15,7 @@ pub(crate) fn spec_of(chain_id: u64, found: B256, custom: Option<ChainSpec>) -> 
             Err(ForkError::ChainId { expected, found: chain_id })
         };
     }
-    let spec = match chain_id {
-        30 => ChainSpec::mainnet(),
-        31 => ChainSpec::testnet(),
-        32 => ChainSpec::devnet(),
-        33 => ChainSpec::regtest(),
-        _ => return Err(ForkError::NotRootstock { chain_id }),
-    };
+    let spec = ChainSpec::by_chain_id(chain_id).ok_or(ForkError::NotRootstock { chain_id })?;
     // Development networks may have other accounts in their genesis block.
     if spec.is_development() || genesis_hash(&spec) == Some(found) {
         return Ok(spec);

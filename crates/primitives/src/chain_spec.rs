@@ -118,6 +118,17 @@ impl ChainSpec {
         loader::built_in(network)
     }
 
+    /// Returns the specification of the built-in network with a chain id; `None` for another id.
+    pub fn by_chain_id(id: u64) -> Option<ChainSpec> {
+        match id {
+            30 => Some(Self::mainnet()),
+            31 => Some(Self::testnet()),
+            32 => Some(Self::devnet()),
+            33 => Some(Self::regtest()),
+            _ => None,
+        }
+    }
+
     /// Returns true for development networks and forks, where keys of funded accounts are public and mining costs nothing.
     pub fn is_development(&self) -> bool {
         self.fork_block.is_some() || matches!(self.network, Network::Regtest | Network::Devnet)
