@@ -8,7 +8,7 @@ import { checkCertificates } from './config/certificate.ts'
 import { decidedChoices } from './config/choices.ts'
 import { setHeaderLimit } from './config/environment.ts'
 import { ConfigError } from './config/error.ts'
-import { healthLimitsOf, memoryLimitOf, miningOf, workersOf } from './config/network.ts'
+import { hasAddressIndex, healthLimitsOf, memoryLimitOf, miningOf, workersOf } from './config/network.ts'
 import { networkSettings } from './config/peers.ts'
 import { reload } from './config/reload.ts'
 import type { Config } from './config/schema.ts'
@@ -126,7 +126,9 @@ async function startWith(
     })
     const isSearching = network !== undefined && (network.hasDiscovery || network.peers.length > 0)
     const endSyncLog = network === undefined ? () => undefined : logSync(() => nodeFigures(native), isSearching, logger)
-    const endIndexLog = logAddressIndex(() => nodeFigures(native)?.missingInAddressIndex, logger)
+    const endIndexLog = hasAddressIndex(config)
+      ? logAddressIndex(() => nodeFigures(native)?.missingInAddressIndex, logger)
+      : () => undefined
     accounting.start()
     source.watch(
       (keys) => workers.replaceKeys(keys),

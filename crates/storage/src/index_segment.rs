@@ -2,8 +2,8 @@
 //!
 //! A segment has an entry of 16 bytes for each node, in the order of the hashes, followed by a table of the first
 //! entry of each group. A look-up reads two small pieces: two table entries, then the part of one group where the entry is
-//! expected. Hashes are uniformly distributed, so all groups have about the same size. An entry holds only 7 bytes of the hash, because the reader
-//! verifies the hash of the node anyway.
+//! expected. Hashes are uniformly distributed, so all groups have about the same size. An entry holds only 7 bytes of the
+//! hash, because the reader verifies the hash of the node anyway.
 //!
 //! Measured: see the head of `node_files.rs`.
 
