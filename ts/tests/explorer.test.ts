@@ -1,16 +1,9 @@
-import { existsSync } from 'node:fs'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { encodeAbiParameters, encodeFunctionData, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openPage, chromiumPath as program } from './browserPage.ts'
 import { NodeProcess } from './node.ts'
 
-const places = [
-  process.env.CHROMIUM_PATH ?? '',
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-]
-const program = places.find((path) => path !== '' && existsSync(path))
 const title =
   program === undefined ? 'the explorer (skipped: there is no Chromium; CHROMIUM_PATH names one)' : 'the explorer'
 
@@ -69,20 +62,8 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
     expect(node?.errors).not.toContain('internal error')
   })
 
-  async function open(address = '', options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await browser.newContext(options)
-    const page = await context.newPage()
-    page.setDefaultTimeout(20_000)
-    page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
-    })
-    page.on('pageerror', (error) => complaints.push(String(error)))
-    page.on('dialog', (dialog) => {
-      complaints.push(`dialog: ${dialog.message()}`)
-      void dialog.dismiss()
-    })
-    await page.goto(`${node.explorerUrl}/${address}`)
-    return page
+  function open(address = '', options: BrowserContextOptions = {}): Promise<Page> {
+    return openPage(browser, `${node.explorerUrl}/${address}`, complaints, options)
   }
 
   test('behavior: new blocks and transactions appear by themselves', async () => {

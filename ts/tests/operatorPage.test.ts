@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { createPublicClient, http } from 'viem'
@@ -8,15 +8,9 @@ import type { AppView, FigureReport } from '../src/admin/shapes.ts'
 import { type App, createApp } from '../src/auth/app.ts'
 import { FileStore } from '../src/auth/fileStore.ts'
 import { freePort } from '../src/portProbe.ts'
+import { openPage, chromiumPath as program } from './browserPage.ts'
 import { NodeProcess, scratchFolder } from './node.ts'
 
-const places = [
-  process.env.CHROMIUM_PATH ?? '',
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-]
-const program = places.find((path) => path !== '' && existsSync(path))
 const title =
   program === undefined
     ? "the operator's page (skipped: there is no Chromium; CHROMIUM_PATH names one)"
@@ -41,20 +35,9 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
     await node.stop()
   })
 
-  async function open(url = node.adminUrl ?? '', options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'], ...options })
-    const page = await context.newPage()
-    page.setDefaultTimeout(20_000)
-    page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
-    })
-    page.on('pageerror', (error) => complaints.push(String(error)))
-    page.on('dialog', (dialog) => {
-      complaints.push(`dialog: ${dialog.message()}`)
-      void dialog.dismiss()
-    })
-    await page.goto(url)
-    return page
+  function open(url = node.adminUrl ?? '', options: BrowserContextOptions = {}): Promise<Page> {
+    const permissions = ['clipboard-read', 'clipboard-write']
+    return openPage(browser, url, complaints, { permissions, ...options })
   }
 
   async function create(page: Page, fields: Readonly<Record<string, string>>): Promise<string> {
