@@ -14,7 +14,7 @@ pub(crate) struct BackgroundThread {
 }
 
 impl BackgroundThread {
-    /// Starts the thread. `work` ends when the receiver has no sender any more, or when the importer is gone.
+    /// Starts the thread. `work` ends when the receiver has no sender any more, or when the importer was dropped.
     pub(crate) fn start(
         importer: &Arc<Importer>,
         name: &str,
