@@ -40,6 +40,8 @@ export interface ServerParts {
   readonly shutdown: Context['shutdown']
   /** One number shared by all workers: open WebSocket connections. */
   readonly openSockets: Int32Array
+  /** See `Context`. Absent: a number of this worker only, for a node that starts without a fork. */
+  readonly mayBeFork?: Int32Array
   /** Counts the bytes of requests, answers, filters and subscriptions. */
   readonly memory: MemoryBudget
   /** Shared memory of the connection table; absent: a table of this worker only. */
@@ -59,6 +61,7 @@ export function createServer({
   observe,
   shutdown,
   openSockets,
+  mayBeFork = new Int32Array(1),
   memory,
   connections,
   counters,
@@ -80,7 +83,7 @@ export function createServer({
   const parts: EndpointParts = {
     config,
     keyring,
-    context: { native, filters, subscriptions, heads, shutdown },
+    context: { native, mayBeFork, filters, subscriptions, heads, shutdown },
     observe,
     health: () => judgeHealth(nodeFigures(native), health, Date.now(), isEnding, store?.()),
     cancel: (token) => native.cancelExecution(token),

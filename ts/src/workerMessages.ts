@@ -15,6 +15,8 @@ export interface WorkerStart {
   readonly store: StoreHealth | undefined
   /** One number shared by all workers: open WebSocket connections. */
   readonly openSockets: Int32Array
+  /** One number shared by all workers: 1 if the node may be a fork, see `Context`. */
+  readonly mayBeFork: Int32Array
   /** Shared connection table. */
   readonly connections: Int32Array
   /** Shared memory budget, see `sharedCounters`; the main thread has index 0. */

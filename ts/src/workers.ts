@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import type { Keys } from './auth/keyring.ts'
+import { isFork } from './config/network.ts'
 import type { Config } from './config/schema.ts'
 import { answerQuestion, type FilterPort } from './filters/port.ts'
 import { ConnectionTable } from './http/connectionTable.ts'
@@ -35,6 +36,7 @@ export class Workers {
   ) {
     if (!existsSync(program)) throw new Error(`${program.pathname} is missing. Run: npm run setup`)
     const { openSockets } = this
+    const mayBeFork = new Int32Array(new SharedArrayBuffer(4)).fill(isFork(config) ? 1 : 0)
     const connections = new ConnectionTable().memory
     this.#workers = Array.from({ length: count }, (_none, index) => {
       const workerData: WorkerStart = {
@@ -42,6 +44,7 @@ export class Workers {
         config,
         ...shared,
         openSockets,
+        mayBeFork,
         connections,
         counters: counters[index]?.memory,
       }

@@ -8,6 +8,11 @@ import type { SubscriptionPort } from '../subscriptions/publisher.ts'
 /** Services of the worker that methods use. */
 export interface Context {
   readonly native: Addon
+  /**
+   * 1 from the first reset on that makes the node a fork, or from its start, for all workers. The addon knows whether it still is
+   * one, but each read of the head would pay for the call.
+   */
+  readonly mayBeFork: Int32Array
   readonly filters: FilterPort
   readonly subscriptions: SubscriptionPort
   readonly heads: HeadChanges

@@ -8,6 +8,7 @@ export const hardhat_reset = defineMethod({
   result: values.flag,
   answer: async (context, [options], request) => {
     const forking = options?.forking === undefined ? null : JSON.stringify(options.forking)
+    if (forking !== null) context.mayBeFork[0] = 1
     await request.run((deadlineMs, token) => context.native.hardhatReset(forking, deadlineMs, token))
     return 'true'
   },

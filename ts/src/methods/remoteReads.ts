@@ -85,7 +85,7 @@ function passing(spec: MethodSpec<Context>, read: RemoteRead): MethodSpec<Contex
     method: {
       ...method,
       answer: (context, values, request) =>
-        context.native.forkedChain() === null
+        context.mayBeFork[0] === 0 || context.native.forkedChain() === null
           ? method.answer(context, values, request)
           : answer(spec, read, context, values, request),
     },

@@ -54,9 +54,12 @@ export interface DispatchSettings extends ReadingRules {
   readonly hasHints: boolean
 }
 
-/** Size of the answers to a body so far. Shared by its calls, which may run concurrently. */
-export interface UsedBytes {
+/** Use of a body so far. Shared by its calls, which may run concurrently. */
+export interface BodyUse {
+  /** Size of the answers. */
   bytes: number
+  /** Time at which the last call returned, undefined after a pause. The next call begins at it: reading the clock is a part of its cost. */
+  returnedMs: number | undefined
 }
 
 /** Called for each request after its answer. `defect` is an internal failure, for the log only. */
@@ -139,19 +142,20 @@ export class Dispatcher<Context> {
   }
 
   /** Returns the finished answer with its envelope. `used` counts the answers of the same body. */
-  answer(call: Call, request: RequestContext, used: UsedBytes = { bytes: 0 }): Message | Promise<Message> {
-    const startedMs = performance.now()
+  answer(
+    call: Call,
+    request: RequestContext,
+    used: BodyUse = { bytes: 0, returnedMs: undefined },
+  ): Message | Promise<Message> {
+    const startedMs = used.returnedMs ?? performance.now()
     let result: Answer | Promise<Answer>
     try {
       result = this.#dispatch(call, request, this.#leftBytes(used))
     } catch (error) {
-      const elapsedMs = performance.now() - startedMs
-      eventLoopBudget.spend(elapsedMs)
+      const elapsedMs = this.#spend(startedMs, used)
       return this.#fail(call, error, elapsedMs, used, request)
     }
-    // Read once: reading the clock is a considerable part of a short request.
-    const elapsedMs = performance.now() - startedMs
-    eventLoopBudget.spend(elapsedMs)
+    const elapsedMs = this.#spend(startedMs, used)
     if (!(result instanceof Promise)) return this.#succeed(call, result, elapsedMs, used, request)
     return result.then(
       (finished) => this.#succeed(call, finished, performance.now() - startedMs, used, request),
@@ -159,8 +163,16 @@ export class Dispatcher<Context> {
     )
   }
 
+  /** Charges the time since the start of a call that returns now. Returns that time. */
+  #spend(startedMs: number, used: BodyUse): number {
+    used.returnedMs = performance.now()
+    const elapsedMs = used.returnedMs - startedMs
+    eventLoopBudget.spend(elapsedMs)
+    return elapsedMs
+  }
+
   /** Returns the size that the next answer of a body may have. */
-  #leftBytes({ bytes }: UsedBytes): number {
+  #leftBytes({ bytes }: BodyUse): number {
     const { maxResponseBytes } = this.#settings
     return maxResponseBytes === 0 ? Number.MAX_SAFE_INTEGER : Math.max(0, maxResponseBytes - bytes)
   }
@@ -202,7 +214,7 @@ export class Dispatcher<Context> {
     return methodNotAvailable(call.method)
   }
 
-  #succeed(call: Call, result: Answer, elapsedMs: number, used: UsedBytes, request: RequestContext): Message {
+  #succeed(call: Call, result: Answer, elapsedMs: number, used: BodyUse, request: RequestContext): Message {
     if (result.length > this.#leftBytes(used)) {
       return this.#fail(call, responseTooLarge(this.#settings.maxResponseBytes), elapsedMs, used, request)
     }
@@ -210,7 +222,7 @@ export class Dispatcher<Context> {
     return count(call, writeResult(call.id ?? 'null', result), used)
   }
 
-  #fail(call: Call, error: unknown, elapsedMs: number, used: UsedBytes, request: RequestContext): Message {
+  #fail(call: Call, error: unknown, elapsedMs: number, used: BodyUse, request: RequestContext): Message {
     const sent = error instanceof RpcError ? error : internalError()
     request.error = sent
     request.caller?.countError()
@@ -230,7 +242,7 @@ export class Dispatcher<Context> {
 }
 
 /** Counts the answer of a call. Notifications have none. */
-function count(call: Call, answer: Message, used: UsedBytes): Message {
+function count(call: Call, answer: Message, used: BodyUse): Message {
   if (call.id !== null) used.bytes += answer.length
   return answer
 }

@@ -2,7 +2,7 @@
 import { Buffer } from 'node:buffer'
 import { bodyText } from './bodyText.ts'
 
-import type { UsedBytes } from './dispatch.ts'
+import type { BodyUse } from './dispatch.ts'
 import { type Call, type Parsed, parse, type Refused, writeBatch, writeError } from './envelope.ts'
 import { code, RpcError } from './errors.ts'
 import { eventLoopBudget } from './eventLoopBudget.ts'
@@ -31,7 +31,7 @@ export interface Answerer {
   isWrite(method: string): boolean
   /** Returns the price in compute units. */
   price(method: string): number
-  answer(call: Call, request: RequestContext, used?: UsedBytes): Message | Promise<Message>
+  answer(call: Call, request: RequestContext, used?: BodyUse): Message | Promise<Message>
 }
 
 /** Bytes that a compute unit pays for. A body below this size costs nothing by its bytes. */
@@ -182,7 +182,12 @@ export class BodyServer {
   #serveBatch(calls: readonly (Call | Refused)[], request: RequestContext): Reply | Promise<Reply> {
     // Like the reference, which accepts subscriptions outside of batches only.
     request.subscriber = undefined
-    const batch: Batch = { calls, answers: new Array(calls.length), used: { bytes: 0 }, running: [] }
+    const batch: Batch = {
+      calls,
+      answers: new Array(calls.length),
+      used: { bytes: 0, returnedMs: undefined },
+      running: [],
+    }
     const waiting = this.#answerFrom(batch, 0, request)
     return waiting === undefined ? replyToAll(batch) : waiting.then(() => replyToAll(batch))
   }
@@ -192,6 +197,7 @@ export class BodyServer {
    * wait for it. Returns undefined if all requests are answered, else a promise.
    */
   #answerFrom(batch: Batch, first: number, request: RequestContext): Promise<unknown> | undefined {
+    batch.used.returnedMs = undefined
     for (let index = first; index < batch.calls.length && !request.isAborted; index++) {
       const call = batch.calls[index] as Call | Refused
       if ('error' in call) {
@@ -226,8 +232,7 @@ export class BodyServer {
 interface Batch {
   readonly calls: readonly (Call | Refused)[]
   readonly answers: (Message | undefined)[]
-  /** Size of all answers so far. */
-  readonly used: UsedBytes
+  readonly used: BodyUse
   /** Reads without an answer. */
   running: Promise<void>[]
 }
