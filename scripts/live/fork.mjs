@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { Random } from '../random.mjs'
@@ -114,12 +113,11 @@ async function compare(started, { program, seed, record, folder }) {
   }
 }
 
-/** Calls tokens on forks without a cache. Returns the calls. */
+/** Calls tokens on forks without a cache, as soon as those answer. Returns the calls. */
 async function coldCalls(open, proxy, { tokens, accounts }) {
   const calls = []
   for (const [index, to] of tokens.entries()) {
     const cold = await open(`cold${index}`)
-    await quiet(proxy)
     proxy.take()
     calls.push({ to, data: token.encodeFunctionData('balanceOf', [accounts[3]]) })
     await cold.ask('eth_call', calls[index], 'latest')
@@ -129,11 +127,6 @@ async function coldCalls(open, proxy, { tokens, accounts }) {
     await cold.stop()
   }
   return calls
-}
-
-/** Waits until a new fork has read the blocks that its next block needs. */
-async function quiet(proxy) {
-  for (let seen = -1; seen !== proxy.requests; await sleep(500)) seen = proxy.requests
 }
 
 function say(text) {

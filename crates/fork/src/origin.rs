@@ -141,6 +141,7 @@ impl RemoteChain {
         let bridge =
             (!access.stored_slots).then(|| RemoteBridge::new(Arc::clone(&remote), access.by_hash, height, hash));
         let state = RemoteState::new(Arc::clone(&remote), access, (height, hash), identity.spec.clone(), funded);
+        state.read_common_accounts()?;
         let (spec, state) = (identity.spec, Arc::new(state));
         Ok(Self { remote, spec, block, access, state, bridge, headers: Mutex::default(), notes })
     }

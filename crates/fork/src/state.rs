@@ -22,6 +22,9 @@ const CACHE_BYTES: u64 = 64 << 20;
 /// Memory of an entry besides its bytes, estimated.
 const ENTRY_BYTES: u64 = 200;
 
+/// Reads of an account.
+const ACCOUNT_METHODS: [&str; 3] = ["eth_getBalance", "eth_getTransactionCount", "eth_getCode"];
+
 /// Slots of most proxies for the address of their implementation: that of EIP-1967, and the first one. They come with the account, as a
 /// call of a proxy would take another round trip.
 const PROXY_SLOTS: [B256; 2] = [b256!("360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc"), B256::ZERO];
@@ -103,20 +106,40 @@ impl RemoteState {
         Ok(account)
     }
 
+    /// Reads the funded accounts and the zero address, which sends the calls without a sender, in as few requests as possible. The start
+    /// shows the former, and most calls would wait for the latter.
+    pub(crate) fn read_common_accounts(&self) -> Result<(), ForkError> {
+        let block = block_parameter(self.access.by_hash, self.number, &self.hash);
+        let addresses: Vec<Address> = self.funded.keys().copied().chain([Address::ZERO]).collect();
+        let calls: Vec<RemoteCall> = addresses.iter().flat_map(|address| account_calls(address, &block)).collect();
+        let texts = self.read(&calls)?;
+        let of_each = calls.chunks(ACCOUNT_METHODS.len()).zip(texts.chunks(ACCOUNT_METHODS.len()));
+        for (address, (calls, texts)) in addresses.iter().zip(of_each) {
+            self.accounts.insert(*address, Arc::new(self.decode_account(address, calls, texts)?));
+        }
+        Ok(())
+    }
+
     fn load_account(&self, address: &Address) -> Result<RemoteAccount, ForkError> {
         let block = block_parameter(self.access.by_hash, self.number, &self.hash);
-        let methods = ["eth_getBalance", "eth_getTransactionCount", "eth_getCode"];
-        let mut calls: Vec<RemoteCall> =
-            methods.iter().map(|method| RemoteCall::account(method, address, &block)).collect();
-        let is_set_up = is_set_up(&self.spec, self.number, address);
-        let slots = if is_set_up { &[] } else { &PROXY_SLOTS[..] };
+        let slots = if is_set_up(&self.spec, self.number, address) { &[] } else { &PROXY_SLOTS[..] };
+        let mut calls: Vec<RemoteCall> = account_calls(address, &block).collect();
         calls.extend(slots.iter().map(|slot| RemoteCall::slot("eth_getStorageAt", address, slot, &block)));
         let texts = self.read(&calls)?;
-        for ((slot, call), text) in
-            slots.iter().zip(calls.iter().skip(methods.len())).zip(texts.iter().skip(methods.len()))
-        {
+        let of_slots = calls.iter().zip(&texts).skip(ACCOUNT_METHODS.len());
+        for (slot, (call, text)) in slots.iter().zip(of_slots) {
             self.slots.insert((*address, *slot), decode_word(call, text)?);
         }
+        self.decode_account(address, &calls, &texts)
+    }
+
+    /// Makes an account of the results of its calls. Further results are ignored.
+    fn decode_account(
+        &self,
+        address: &Address,
+        calls: &[RemoteCall],
+        texts: &[String],
+    ) -> Result<RemoteAccount, ForkError> {
         let text = |index: usize| -> Result<(&RemoteCall, String), ForkError> {
             let (Some(call), Some(text)) = (calls.get(index), texts.get(index)) else { return Err(self.incomplete()) };
             Ok((call, call.parse(text)?))
@@ -127,6 +150,7 @@ impl RemoteState {
         let code = bytes(call, &code)?;
         let balance = self.funded.get(address).copied().unwrap_or(balance);
         let balance = I256::try_from(balance).or(Err(text(0)?.0.malformed("a balance of 2^255 wei or more")))?;
+        let is_set_up = is_set_up(&self.spec, self.number, address);
         let genesis = self.spec.genesis.alloc.iter().find(|account| account.address == *address);
         let is_known = genesis.is_some() || is_set_up;
         let exists = is_known || !balance.is_zero() || !nonce.is_zero() || !code.is_empty();
@@ -213,6 +237,10 @@ impl RemoteState {
         let account = AccountState { nonce: U256::from(self.number), ..AccountState::default() };
         (part == KeyPart::Account).then(|| account.encode())
     }
+}
+
+fn account_calls<'a>(address: &'a Address, block: &'a Value) -> impl Iterator<Item = RemoteCall> + 'a {
+    ACCOUNT_METHODS.iter().map(move |method| RemoteCall::account(method, address, block))
 }
 
 /// Reads the result of `eth_getStorageAt` as a stored value.

@@ -44,7 +44,7 @@ fn a_remote_node_that_is_away_is_an_error() {
     // A node that limits rates, fails or closes connections for a while is asked again.
     node.react(&[Reaction::Status(429), Reaction::Status(503), Reaction::Close]);
     node.open(target(), None).unwrap();
-    assert_eq!(node.requests().len(), 5);
+    assert_eq!(node.requests().len(), 6);
     node.react(&[Reaction::Status(403)]);
     assert!(matches!(node.open(target(), None), Err(ForkError::Status { status: 403, .. })));
     node.react(&[Reaction::Text("<html>")]);

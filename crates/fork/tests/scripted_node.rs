@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use rhizome_fork::{CacheFolder, ForkError, ForkOptions, ForkTarget, RemoteAddress, RemoteChain};
-use rhizome_primitives::{B256, Bytes, ChainSpec, Header, U256, hex};
+use rhizome_primitives::{Address, B256, Bytes, ChainSpec, Header, U256, hex};
 use serde_json::{Value, json};
 
 /// Number of the best block.
@@ -75,13 +75,18 @@ impl ScriptedNode {
     }
 
     pub(crate) fn open(&self, target: ForkTarget, cache: Option<&CacheFolder>) -> Result<RemoteChain, ForkError> {
-        RemoteChain::open(ForkOptions {
-            remote: RemoteAddress::parse(&self.url, Some("X-Key=secret")).unwrap(),
-            target,
-            cache: cache.cloned(),
-            spec: None,
-            funded: BTreeMap::new(),
-        })
+        self.open_funded(target, cache, BTreeMap::new())
+    }
+
+    /// `funded`: balances of accounts in the fork.
+    pub(crate) fn open_funded(
+        &self,
+        target: ForkTarget,
+        cache: Option<&CacheFolder>,
+        funded: BTreeMap<Address, U256>,
+    ) -> Result<RemoteChain, ForkError> {
+        let remote = RemoteAddress::parse(&self.url, Some("X-Key=secret")).unwrap();
+        RemoteChain::open(ForkOptions { remote, target, cache: cache.cloned(), spec: None, funded })
     }
 }
 

@@ -1,11 +1,12 @@
 //! The state of a remote chain by trie key.
 
+use std::collections::BTreeMap;
 use std::sync::Barrier;
 use std::thread;
 
 use rhizome_chain::ForkOrigin;
 use rhizome_fork::{ForkTarget, without_requests};
-use rhizome_primitives::{B256, BRIDGE, Bytes, I256, REMASC, U256, keccak256};
+use rhizome_primitives::{Address, B256, BRIDGE, Bytes, I256, REMASC, U256, keccak256};
 use rhizome_trie::AccountState;
 use rhizome_trie::keys::{self, REMASC_SENDER};
 use serde_json::json;
@@ -39,6 +40,24 @@ fn accounts_come_whole_and_slots_one_by_one() {
     let sender = state.get(&keys::account_key(REMASC_SENDER)).unwrap().unwrap();
     assert_eq!(AccountState::decode(&sender).unwrap().nonce, U256::from(BEST));
     assert_eq!(state.get(&keys::hiding_key_of(&keys::account_key(&CONTRACT))).unwrap(), None);
+    assert!(node.requests().is_empty());
+}
+
+#[test]
+fn funded_accounts_and_the_sender_of_calls_come_with_the_start() {
+    let node = ScriptedNode::start();
+    let funded: BTreeMap<Address, U256> =
+        (1..=11).map(|index| (Address::repeat_byte(index), U256::from(1000 + u64::from(index)))).collect();
+    let state = node.open_funded(ForkTarget::Latest, None, funded.clone()).unwrap().state();
+    // The chain, the access to its state, and twelve accounts.
+    assert_eq!(node.requests().iter().map(Vec::len).collect::<Vec<_>>(), [3, 2, 36]);
+    for (address, balance) in &funded {
+        let account = state.get(&keys::account_key(address.as_slice())).unwrap().unwrap();
+        let AccountState { nonce, balance: found, .. } = AccountState::decode(&account).unwrap();
+        assert_eq!((nonce, found), (U256::from(2), I256::try_from(*balance).unwrap()));
+    }
+    let zero = state.get(&keys::account_key(Address::ZERO.as_slice())).unwrap().unwrap();
+    assert_eq!(AccountState::decode(&zero).unwrap().balance, I256::try_from(100).unwrap());
     assert!(node.requests().is_empty());
 }
 
