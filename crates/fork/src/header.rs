@@ -69,6 +69,11 @@ impl BlockObject {
         hash_of(call, &self.hash)
     }
 
+    /// Whether the object is that of the genesis block, whose header the interface does not show exactly.
+    pub(crate) fn is_genesis(&self, call: &RemoteCall) -> Result<bool, ForkError> {
+        Ok(number(call, &self.number)?.is_zero())
+    }
+
     /// Reads the object of a block. `spec`: the specification of the remote chain.
     pub(crate) fn block(&self, call: &RemoteCall, spec: &ChainSpec) -> Result<RemoteBlock, ForkError> {
         let uncles = self.uncles.iter().map(|hash| hash_of(call, hash)).collect::<Result<Vec<B256>, _>>()?;

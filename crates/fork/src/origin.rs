@@ -378,9 +378,11 @@ fn identify(remote: &Remote, target: &ForkTarget, custom: Option<ChainSpec>) -> 
     let spec = spec_of(chain_id, genesis, custom)?;
     let object: Option<BlockObject> = block.parse(text(2))?;
     let object = object.ok_or_else(|| ForkError::NoBlock { block: target.text() })?;
+    if object.is_genesis(block)? {
+        return Err(ForkError::GenesisBlock);
+    }
     let found = object.block(block, &spec)?;
     match target {
-        _ if found.header.number == 0 => return Err(ForkError::GenesisBlock),
         ForkTarget::Number(number) if found.header.number != *number => {
             return Err(block.malformed(format!("block {}", found.header.number)));
         }

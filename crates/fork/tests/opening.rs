@@ -33,6 +33,19 @@ fn a_fork_begins_at_the_best_block_a_number_or_a_hash() {
 }
 
 #[test]
+fn a_chain_without_blocks_above_genesis_is_refused() {
+    // The header of the object has another hash, as that of a network.
+    let node = ScriptedNode::scripted(|method, params| {
+        (method == "eth_getBlockByNumber" && params[0] == json!("latest")).then(|| {
+            let mut object = block_object(0);
+            object["stateRoot"] = json!(format!("0x{}", "11".repeat(32)));
+            Ok(object)
+        })
+    });
+    assert!(matches!(node.open(ForkTarget::Latest, None), Err(ForkError::GenesisBlock)));
+}
+
+#[test]
 fn a_remote_node_that_is_away_is_an_error() {
     let node = ScriptedNode::start();
     let target = || ForkTarget::Latest;
