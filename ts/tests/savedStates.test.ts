@@ -1,4 +1,5 @@
 import { createTestClient, encodeFunctionData, http, parseAbi, publicActions } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { NodeProcess } from './node.ts'
 
@@ -71,6 +72,22 @@ describe('reorganizations', () => {
     expect(await node.result('anvil_rollback', [2])).toBe(null)
     expect(await node.result('anvil_rollback')).toBe(null)
     expect(Number((await latest()).number)).toBe(before - 3)
+  })
+
+  test('error: a refused transaction leaves the old blocks', async () => {
+    const before = await latest()
+    // An account without balance.
+    const raw = await privateKeyToAccount(`0x${'7'.repeat(64)}`).signTransaction({
+      type: 'legacy',
+      chainId: 33,
+      nonce: 0,
+      to: stranger,
+      gas: 21_000n,
+      gasPrice: 10n ** 9n,
+    })
+    const { error } = await node.ask('anvil_reorg', [2, [[raw, 1]]])
+    expect(error).toMatchObject({ code: -32010 })
+    expect((await latest()).hash).toBe(before.hash)
   })
 
   test('error: more blocks than there are, or a transaction behind them', async () => {

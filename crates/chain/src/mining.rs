@@ -4,6 +4,7 @@ pub(crate) mod block_builder;
 pub(crate) mod block_settings;
 pub(crate) mod block_template_options;
 pub(crate) mod block_templates;
+pub(crate) mod replaced_branch;
 pub(crate) mod skipped_transaction;
 pub(crate) mod snapshots;
 pub(crate) mod submission;

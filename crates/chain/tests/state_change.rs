@@ -1,3 +1,4 @@
+use std::error::Error;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -154,4 +155,34 @@ fn impersonated_transactions_come_back_after_a_reorganisation() {
     assert_eq!(again.block.transactions[0].hash(), lost.block.transactions[0].hash());
     assert_eq!(again.senders()[0], RICH);
     assert_eq!(verified_blocks(&ours), 5);
+}
+
+#[test]
+fn a_failed_reorganization_puts_blocks_state_snapshots_and_pool_back() {
+    let chain = open(None);
+    let mine = || chain.mine(NOW).unwrap().hash;
+    let key = keccak256("cow");
+    mine();
+    chain.submit(Transaction::sign(unsigned(0), 33, &key).unwrap()).unwrap();
+    mine();
+    give(&chain, 77);
+    mine();
+    let head = chain.head().hash();
+    let at_head = chain.snapshot().unwrap();
+    let waiting = chain.submit(Transaction::sign(unsigned(1), 33, &key).unwrap()).unwrap().hash;
+    chain.set_next_timestamp(NOW + 1000).unwrap();
+    for failing in 0..2 {
+        let refused = chain.reorganize(2, NOW, move |_chain, position| match position == failing {
+            true => Err("refused".to_owned().into()),
+            false => Ok(()),
+        });
+        assert_eq!(refused.map_err(|error: Box<dyn Error + Send + Sync>| error.to_string()), Err("refused".into()));
+        assert_eq!((chain.head().hash(), balance_at(&chain, 2), balance_at(&chain, 3)), (head, wei(77), wei(77)));
+        assert!(chain.pool().get(&waiting).is_some());
+        assert_eq!(verified_blocks(&chain), 4);
+    }
+    assert_eq!(chain.mine(NOW).unwrap().block.header.timestamp, NOW + 1000);
+    assert!(chain.pool().get(&waiting).is_none());
+    assert!(chain.revert(at_head).unwrap());
+    assert_eq!((chain.head().hash(), balance_at(&chain, 3)), (head, wei(77)));
 }

@@ -25,6 +25,7 @@ use crate::import::prepared_block::PreparedBlock;
 use crate::import::{peer_blocks, rewind, state_change};
 use crate::mining::block_builder::{BuildError, PendingBlock};
 use crate::mining::block_templates::BlockTemplate;
+use crate::mining::replaced_branch::ReplacedBranch;
 use crate::mining::skipped_transaction::SkippedTransaction;
 use crate::mining::submission::{SubmissionError, SubmittedBlock};
 use crate::mining::{BlockTime, MineError, MinedBlock, SubmittedTransaction};
@@ -180,12 +181,15 @@ impl Chain {
     /// happens, if there are fewer blocks above the lowest one.
     pub fn roll_back(&self, depth: u64) -> Result<bool, ChainError> {
         let snapshots = Arc::clone(&self.snapshots);
-        let found = self.importer.run(move |writer| snapshots.roll_back(writer, depth))?;
-        Ok(found?.is_some())
+        self.importer.run(move |writer| {
+            let Some(height) = snapshots.height_below(depth) else { return Ok(false) };
+            snapshots.roll_back(writer, height)?;
+            Ok(true)
+        })?
     }
 
     /// [`Chain::roll_back`], and mines as many other blocks. `submit` adds the transactions of a new block, by its position, to
-    /// the pool. An error ends the command: the blocks before it stay. Nothing else moves the head in between.
+    /// the pool. An error ends the command and puts the deleted blocks back. Nothing else moves the head in between.
     pub fn reorganize<E: From<MineError> + From<ChainError> + Send + 'static>(
         self: &Arc<Self>,
         depth: u64,
@@ -194,14 +198,23 @@ impl Chain {
     ) -> Result<bool, E> {
         let chain = Arc::clone(self);
         self.importer.run(move |writer| {
-            let Some(lowest) = chain.snapshots.roll_back(writer, depth)? else { return Ok(false) };
+            let Some(height) = chain.snapshots.height_below(depth) else { return Ok(false) };
+            let replaced = ReplacedBranch::read(writer, height)?;
+            let (snapshots, time) = (chain.snapshots.save(), chain.settings.save_time());
+            let lowest = chain.snapshots.roll_back(writer, height)?;
             // The first block differs from the one before, and with it all later ones.
             let later = BlockTime::NotBefore(lowest.saturating_add(1));
-            for position in 0..depth {
+            let mined = (0..depth).try_for_each(|position| -> Result<(), E> {
                 submit(&chain, position)?;
                 chain.miner.mine_with(writer, now, if position == 0 { later } else { BlockTime::Clock })?;
+                Ok(())
+            });
+            if mined.is_err() {
+                replaced.put_back(writer)?;
+                chain.snapshots.restore(snapshots);
+                chain.settings.restore_time(time);
             }
-            Ok(true)
+            mined.map(|()| true)
         })?
     }
 

@@ -101,6 +101,17 @@ impl BlockSettings {
         self.choose(|current| *current = chosen);
     }
 
+    /// Returns the time offset and the time of the next block.
+    pub(crate) fn save_time(&self) -> (i64, u64) {
+        (self.time_offset.load(Ordering::Acquire), self.next_timestamp.load(Ordering::Acquire))
+    }
+
+    /// Restores the time offset and the time of the next block.
+    pub(crate) fn restore_time(&self, (time_offset, next_timestamp): (i64, u64)) {
+        self.time_offset.store(time_offset, Ordering::Release);
+        self.next_timestamp.store(next_timestamp, Ordering::Release);
+    }
+
     /// Forgets everything that was chosen.
     pub(crate) fn reset(&self) {
         self.time_offset.store(0, Ordering::Release);

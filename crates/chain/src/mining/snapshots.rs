@@ -23,7 +23,7 @@ pub(crate) struct Snapshots {
 }
 
 #[derive(Clone)]
-struct Snapshot {
+pub(crate) struct Snapshot {
     height: u64,
     block: B256,
     /// Changes of the state after the block by hand.
@@ -73,22 +73,34 @@ impl Snapshots {
         Ok(true)
     }
 
-    /// Deletes the highest `depth` blocks, the snapshots of them, and the transactions of the pool. Returns the time of the lowest
-    /// deleted block, that of the head for none. `None`, and nothing happens, if there are fewer blocks above the lowest one.
-    pub(crate) fn roll_back(&self, writer: &mut HeadWriter, depth: u64) -> Result<Option<u64>, ChainError> {
+    /// Returns the height below the highest `depth` blocks. `None` if there are fewer blocks above the lowest one.
+    pub(crate) fn height_below(&self, depth: u64) -> Option<u64> {
+        let lowest = self.archive.first_block();
+        self.publisher.head().number().checked_sub(depth).filter(|height| *height >= lowest)
+    }
+
+    /// Deletes the blocks above a height, the snapshots of them, and the transactions of the pool. Returns the time of the lowest
+    /// deleted block, that of the head for none.
+    pub(crate) fn roll_back(&self, writer: &mut HeadWriter, height: u64) -> Result<u64, ChainError> {
         let head = self.publisher.head();
-        let lowest_height = self.archive.first_block();
-        let Some(height) = head.number().checked_sub(depth).filter(|height| *height >= lowest_height) else {
-            return Ok(None);
-        };
-        if depth == 0 {
-            return Ok(Some(head.record.block.header.timestamp));
+        if head.number() == height {
+            return Ok(head.record.block.header.timestamp);
         }
         let number = height.saturating_add(1);
         let lowest = self.archive.main_record(number)?.ok_or(ChainError::MissingHeight { number })?;
         rewind(writer, height)?;
         self.snapshots.lock().retain(|snapshot| snapshot.height <= height);
-        Ok(Some(lowest.block.header.timestamp))
+        Ok(lowest.block.header.timestamp)
+    }
+
+    /// Returns all snapshots, to restore them.
+    pub(crate) fn save(&self) -> Vec<Snapshot> {
+        self.snapshots.lock().clone()
+    }
+
+    /// Replaces all snapshots.
+    pub(crate) fn restore(&self, snapshots: Vec<Snapshot>) {
+        *self.snapshots.lock() = snapshots;
     }
 
     /// Goes back to the genesis, or the block that the fork begins at, and its original state, and removes all snapshots and chosen settings.
