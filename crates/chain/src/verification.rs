@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use rhizome_primitives::{B256, Bytes, Receipt, hex};
-use rhizome_storage::{ChangeSet, ValueChange};
+use rhizome_storage::{AddressIndex, ChangeSet, ValueChange};
 use rhizome_trie::{MemoryNodes, Trie};
 
 use crate::archive::historical_state::HistoricalState;
@@ -133,7 +133,7 @@ impl<'a> ChainVerifier<'a> {
     }
 
     /// Executes blocks of the best chain on the stored states before them. Compares the results with the headers and with the stored
-    /// receipts, senders, total difficulties, trie nodes, transaction index and log index. `on_part` gets each verified part and may
+    /// receipts, senders, total difficulties, trie nodes, transaction index, log index and, if the blocks are in it, address index. `on_part` gets each verified part and may
     /// end the verification. No block must be imported meanwhile. A state that was replaced by hand is not compared with the header,
     /// but blocks are executed on it.
     pub(crate) fn verify_range(
@@ -326,7 +326,12 @@ impl<'a> ChainVerifier<'a> {
                 return Ok(Some((format!("transactions[{index}].place"), expected, got.into())));
             }
         }
-        log_index::mismatch(store, record.number(), &receipts).map_err(ChainError::from)
+        if let Some(mismatch) = log_index::mismatch(store, record.number(), &receipts)? {
+            return Ok(Some(mismatch));
+        }
+        let wrong = AddressIndex::wrong_row(store, record.number(), &record.hash)?;
+        let expected = || format!("the transactions of block {}", record.number());
+        Ok(wrong.map(|address| (format!("addressIndex[{address}]"), expected(), "another row, or none".into())))
     }
 }
 

@@ -51,6 +51,25 @@ impl<'a> AddressIndex<'a> {
         is_on(store).then_some(Self { store })
     }
 
+    /// Returns the first address whose row of a stored block of the best chain is absent or another one than follows from the block.
+    /// `None` if all rows are right, or if the block is not in the index. The index may be switched off.
+    pub fn wrong_row(store: &'a Store, number: u64, hash: &B256) -> Result<Option<Address>, StorageError> {
+        let index = Self { store };
+        let (Some(missing), Some((tip, tip_hash))) = (index.missing()?, index.tip()?) else { return Ok(None) };
+        if number > tip || missing.contains(&number) || store.main_hash(tip)? != Some(tip_hash) {
+            return Ok(None);
+        }
+        let mut rows = AddressRows::new();
+        add_stored_rows(store, number, hash, &mut rows)?;
+        for (key, expected) in rows {
+            let is_right = store.database.with_row(ADDRESSES, &key, |row| row == Some(expected.as_slice()))?;
+            if !is_right {
+                return Ok(address_rows::address(&key));
+            }
+        }
+        Ok(None)
+    }
+
     /// Brings the index in line with the blocks that were stored while it was off. `head`: number and hash of the head; `first`: number
     /// of the first block that can be indexed. One writer at a time.
     pub fn begin(&self, head: (u64, B256), first: u64) -> Result<(), StorageError> {

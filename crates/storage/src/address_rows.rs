@@ -54,6 +54,11 @@ pub(crate) fn key(address: &Address, number: u64) -> [u8; KEY_BYTES] {
     key
 }
 
+/// Returns the address of a row; `None` for a malformed key.
+pub(crate) fn address(key: &[u8]) -> Option<Address> {
+    (key.len() == KEY_BYTES).then(|| key.first_chunk().map(|address: &[u8; 20]| Address::from(*address)))?
+}
+
 /// Returns the number of the block of a row; `None` for a malformed key.
 pub(crate) fn number(key: &[u8]) -> Option<u64> {
     (key.len() == KEY_BYTES).then(|| key.last_chunk().map(|number| u64::from_be_bytes(*number)))?
@@ -142,7 +147,7 @@ mod tests {
         assert_eq!(indexes(&row).unwrap(), [0, 7, 70_000]);
         assert!(indexes(&row[1..]).is_none());
         let key = key(&Address::repeat_byte(5), 1 << 40);
-        assert_eq!(number(&key), Some(1 << 40));
-        assert!(number(&key[1..]).is_none());
+        assert_eq!((address(&key), number(&key)), (Some(Address::repeat_byte(5)), Some(1 << 40)));
+        assert!(address(&key[1..]).is_none() && number(&key[1..]).is_none());
     }
 }
