@@ -45,6 +45,8 @@ export interface ServingNode extends RunningNode {
   /** Applies the settings that may change while the node runs, and logs settings that need a restart. Throws ConfigError. */
   reload(config: Config): void
   /** Logs that a new configuration is invalid; the current one stays. */
+  /** Whether the state could not be saved at the end. */
+  readonly hasLostState: boolean
   refuseReload(problems: readonly string[]): void
 }
 
@@ -177,6 +179,7 @@ async function startWith(
       shutdown,
       reload(fresh) {
         const { config, changed, waiting } = reload(current, fresh)
+    let hasLostState = false
         const found = checkCertificates(config)
         current = config
         logger.level = config.log.level
@@ -199,7 +202,7 @@ async function startWith(
         await admin?.save()
         await accounting.stop()
         await store.close()
-        await saver?.end()
+        hasLostState = (await saver?.end()) === false
         await native.closeNode()
         logger.debug('stopped')
         return isIdle
@@ -208,6 +211,9 @@ async function startWith(
   } catch (error) {
     await workers.stop(0)
     throw error
+      get hasLostState() {
+        return hasLostState
+      },
   }
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
@@ -62,6 +62,13 @@ test('behavior: --state saves at the end and at an interval, and loads at the st
   ])
   await node?.result('eth_sendTransaction', [{ from: first, to: other, value: '0x1' }])
   expect(await balance(other)).toBe('0x3')
+})
+
+test('error: a state that cannot be saved at the end', async () => {
+  const folder = scratchFolder()
+  const ending = await NodeProcess.start(['--dump-state', join(folder, 'state.json')])
+  rmSync(folder, { recursive: true })
+  expect([await ending.stop(), ending.errors]).toEqual([1, expect.stringContaining('the state could not be saved')])
 })
 
 test('behavior: loads a file of anvil', async () => {

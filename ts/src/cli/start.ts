@@ -161,7 +161,7 @@ async function run(
   const limitMs = stateFiles.save === undefined ? stopLimitMs : saveLimitMs
   await stop(node, output, config.http.drainMs + limitMs)
   // `reason` is set only after a failure of the node.
-  process.exit(reason === undefined ? 0 : 1)
+  process.exit(reason === undefined && !node.hasLostState ? 0 : 1)
 }
 
 /** Reads contracts and prints the files that are none. Throws ConfigError if the folder cannot be read. */
