@@ -8,7 +8,7 @@ import { checkCertificates } from './config/certificate.ts'
 import { decidedChoices } from './config/choices.ts'
 import { setHeaderLimit } from './config/environment.ts'
 import { ConfigError } from './config/error.ts'
-import { hasAddressIndex, healthLimitsOf, memoryLimitOf, miningOf, workersOf } from './config/network.ts'
+import { hasAddressIndex, healthLimitsOf, memoryLimitOf, miningOf, timeoutOf, workersOf } from './config/network.ts'
 import { networkSettings } from './config/peers.ts'
 import { reload } from './config/reload.ts'
 import type { Config } from './config/schema.ts'
@@ -122,10 +122,19 @@ async function startWith(
     })
     native.onLeftOut(() => logLeftOut(native, logger))
     const filters = store.filters(genesis, memory)
-    await workers.listen(ports, createRegistry(native, config, filters, store.health() !== undefined), {
+    await workers.listen(ports, createRegistry(native, config, filters, timeoutMs, store.health() !== undefined), {
+    let isForked = native.forkedChain() !== null
+    const timeoutMs = (): number => timeoutOf(current, isForked)
+    const configureWorkers = (): void =>
+      workers.configure({ ...current, rpc: { ...current.rpc, timeoutMs: timeoutMs() } })
       onShutdown: askToEnd,
       onAppUse: (use) => operator?.takeAppUse(use),
     })
+      // A reset may begin or end a fork.
+      if (isForked !== (native.forkedChain() !== null)) {
+        isForked = !isForked
+        configureWorkers()
+      }
     const isSearching = network !== undefined && (network.hasDiscovery || network.peers.length > 0)
     const endSyncLog = network === undefined ? () => undefined : logSync(() => nodeFigures(native), isSearching, logger)
     const endIndexLog = hasAddressIndex(config)
@@ -183,7 +192,7 @@ async function startWith(
         const found = checkCertificates(config)
         current = config
         logger.level = config.log.level
-        workers.configure(config)
+        configureWorkers()
         logger.info({ changed }, 'configuration reloaded')
         if (found !== certificates) workers.renewCertificates()
         certificates = found
@@ -277,9 +286,15 @@ async function openKeys(config: Config, store: NodeStore, accounting: Accounting
   ])
 }
 
-function createRegistry(native: Addon, config: Config, store: FilterStore, isShared: boolean): FilterRegistry {
+function createRegistry(
+  native: Addon,
+  config: Config,
+  store: FilterStore,
+  timeoutMs: () => number,
+  isShared: boolean,
+): FilterRegistry {
   const minesBeforePoll = decidedChoices(config).filterPoll === 'mine' && miningOf(config).mode === 'auto'
-  const source = nativeSource(native, config.rpc.timeoutMs, minesBeforePoll)
+  const source = nativeSource(native, timeoutMs, minesBeforePoll)
   const isKnown = (hash: string): boolean => native.headOfBlock(hash) !== 'null'
   return new FilterRegistry(isShared ? sharedSource(source, isKnown) : source, store, randomUUID())
 }

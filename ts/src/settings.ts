@@ -1,5 +1,6 @@
 import { type Address, addressesOf } from './config/addresses.ts'
 import { decidedChoices } from './config/choices.ts'
+import { timeoutOf } from './config/network.ts'
 import type { Config } from './config/schema.ts'
 import { maxPayloadFactor } from './ws/settings.ts'
 
@@ -38,7 +39,8 @@ const largestBody = { public: 1_048_576, private: 5_242_880 }
 function settingsAt(config: Config, { cors, hosts, isPublic }: Address) {
   const choices = decidedChoices(config)
   const hasHints = choices.errorText === 'helpful'
-  const { timeoutMs, maxResponseBytes, maxBatchRequests } = config.rpc
+  const { maxResponseBytes, maxBatchRequests } = config.rpc
+  const timeoutMs = timeoutOf(config)
   const largest = isPublic ? largestBody.public : largestBody.private
   const { maxBodyBytes = largest } = config.http
   const { maxMessageBytes = largest } = config.ws

@@ -2,6 +2,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   createTestClient,
   createWalletClient,
@@ -36,13 +37,15 @@ class CountingProxy {
     this.#server = server
   }
 
-  static async start(target: () => string): Promise<CountingProxy> {
+  /** `delayMs`: time before a request with storage slots is passed on. */
+  static async start(target: () => string, delayMs = 0): Promise<CountingProxy> {
     const server = createServer(async (request, response) => {
       const chunks: Buffer[] = []
       for await (const chunk of request) chunks.push(chunk)
       const body = Buffer.concat(chunks).toString()
       proxy.requests++
       proxy.methods.push(...[JSON.parse(body)].flat().map(({ method }: { method: string }) => method))
+      if (body.includes('eth_getStorageAt')) await sleep(delayMs)
       const answer = await fetch(target(), { method: 'POST', headers: { 'content-type': 'application/json' }, body })
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
     })
@@ -353,6 +356,23 @@ describe('a development node that becomes a fork', () => {
     await node.result('eth_getBalance', [`0x${'78'.repeat(20)}`, 'latest'])
     expect(proxy.take()).toContain('eth_getBalance')
   })
+
+  test('behavior: requests have the time of a fork after a reset', async () => {
+    // More than the time of a request on a chain of its own.
+    const slow = await CountingProxy.start(() => remote.url, 5500)
+    const own = await NodeProcess.start(['--workers', '1'], settings)
+    await own.result('hardhat_reset', [{ forking: { jsonRpcUrl: proxy.url, blockNumber: forkBlock - 1 } }])
+    await own.result('anvil_setRpcUrl', [slow.url])
+    let accounts = 0
+    const read = async () => {
+      accounts++
+      return (await own.ask('eth_getBalance', [`0x${accounts.toString(16).padStart(40, 'c')}`, 'latest'])).result
+    }
+    // The worker may hear of the fork after the first request.
+    await expect.poll(read, { timeout: 30_000 }).toBe('0x0')
+    await own.stop()
+    slow.stop()
+  }, 60_000)
 
   test('error: a failed reset leaves the chain as it is', async () => {
     await node.result('hardhat_reset', [])

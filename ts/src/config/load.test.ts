@@ -6,7 +6,7 @@ import { configProblems } from '../../tests/configProblems.ts'
 import { nodeConfig } from '../nodeConfig.ts'
 import { decidedChoices, remascVisibility } from './choices.ts'
 import { loadConfig } from './load.ts'
-import { databaseMemoryOf, dataDirOf, hasAddressIndex, hasWallet, miningOf } from './network.ts'
+import { databaseMemoryOf, dataDirOf, hasAddressIndex, hasWallet, miningOf, timeoutOf } from './network.ts'
 import { defaultFile } from './print.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rhizome-config-'))
@@ -74,6 +74,15 @@ test('behavior: the database takes less memory on small machines', () => {
   expect(megabytes(512)).toEqual([64, 32])
   expect(megabytes(16)).toEqual([8, 8])
   expect(megabytes(512, loadConfig({ file: file('[storage]\ncacheMegabytes = 300\n') }))).toEqual([300, 32])
+})
+
+test('behavior: a fork has more time for a request, unless a setting says otherwise', () => {
+  const fork = { url: 'http://127.0.0.1:1' }
+  expect([timeoutOf(loadConfig({})), timeoutOf(loadConfig({ settings: { fork } }))]).toEqual([5000, 60_000])
+  // After a reset.
+  expect(timeoutOf(loadConfig({}), true)).toBe(60_000)
+  expect(timeoutOf(loadConfig({ settings: { fork } }), false)).toBe(5000)
+  expect(timeoutOf(loadConfig({ settings: { fork, rpc: { timeoutMs: 0 } } }))).toBe(0)
 })
 
 test('behavior: the explorer of a development network has an address index, unless a setting says otherwise', () => {

@@ -26,9 +26,6 @@ export interface Sources {
 /** Settings that a fork does not have: its network is that of the other node, its data are temporary, and it has no peers. */
 const notInForks = ['network', 'dataDir', 'development.chainId', 'p2p.port', 'p2p.peers', 'p2p.bootnodes']
 
-/** Default of `rpc.timeoutMs` in a fork. */
-const forkTimeoutMs = 60_000
-
 /** Reads and checks all sources. Throws ConfigError with every problem found. */
 export function loadConfig(sources: Sources): Config {
   const problems: string[] = []
@@ -55,8 +52,6 @@ export function loadConfig(sources: Sources): Config {
   }
   const isFork = valueAt(merged, 'fork.url') !== undefined && valueAt(merged, 'fork.url') !== ''
   if (isFork) {
-    // A cold fork waits for the other node: a call may need many round trips.
-    if (valueAt(merged, 'rpc.timeoutMs') === undefined) put(merged, 'rpc.timeoutMs', forkTimeoutMs)
     for (const path of notInForks) {
       const value = valueAt(merged, path)
       if (value === undefined || value === '' || value === 0 || (Array.isArray(value) && value.length === 0)) continue

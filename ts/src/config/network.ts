@@ -14,6 +14,12 @@ export function isFork(config: Config): boolean {
   return config.fork.url !== ''
 }
 
+/** Returns the time for one request in milliseconds; 0: no limit. `isForked`: the chain of the node is a fork now. */
+export function timeoutOf(config: Config, isForked = isFork(config)): number {
+  // A cold fork waits for the other node: a call may need many round trips.
+  return config.rpc.timeoutMs ?? (isForked ? 60_000 : 5000)
+}
+
 /** Returns the folder of the cached results of remote nodes. */
 export function forkCacheDirOf(config: Config): string {
   return config.fork.cacheDir === '' ? join(userCacheDir(), 'rhizome', 'fork') : config.fork.cacheDir

@@ -354,7 +354,13 @@ export const schema = section('', {
 
   rpc: section('Limits of requests.', {
     maxBatchRequests: whole('Requests in one batch.', 50, 1),
-    timeoutMs: whole('Time for one HTTP request or WebSocket message in milliseconds. 0: no limit.', 5000),
+    timeoutMs: Type.Optional(
+      Type.Integer({
+        description:
+          'Time for one HTTP request or WebSocket message in milliseconds. 0: no limit. Default: 5000, in a fork 60000.',
+        minimum: 0,
+      }),
+    ),
     maxResponseBytes: whole(
       'Largest answer to one HTTP request or WebSocket message, log searches included. 0: no limit.',
       10_485_760,

@@ -7,8 +7,8 @@ import type { FilterSource } from './source.ts'
 const blocksPerPoll = 10_000
 
 /** Chain of the addon as a source of filters. */
-export function nativeSource(native: Addon, timeoutMs: number, minesBeforePoll: boolean): FilterSource {
-  const newContext = () => new RequestContext(timeoutMs, (token) => native.cancelExecution(token))
+export function nativeSource(native: Addon, timeoutMs: () => number, minesBeforePoll: boolean): FilterSource {
+  const newContext = () => new RequestContext(timeoutMs(), (token) => native.cancelExecution(token))
   return {
     head: () => headCursor(native),
     taggedHeight: (tag) => native.taggedHeight(tag),
