@@ -12,6 +12,7 @@ import { hasAddressIndex, healthLimitsOf, memoryLimitOf, miningOf, timeoutOf, wo
 import { networkSettings } from './config/peers.ts'
 import { reload } from './config/reload.ts'
 import type { Config } from './config/schema.ts'
+import type { KnownSignatures } from './explorer/settings.ts'
 import { nativeSource } from './filters/nativeSource.ts'
 import { FilterRegistry } from './filters/registry.ts'
 import { sharedSource } from './filters/sharedSource.ts'
@@ -44,19 +45,26 @@ export interface ServingNode extends RunningNode {
   onHead(listener: () => void): void
   /** Applies the settings that may change while the node runs, and logs settings that need a restart. Throws ConfigError. */
   reload(config: Config): void
-  /** Logs that a new configuration is invalid; the current one stays. */
   /** Whether the state could not be saved at the end. */
   readonly hasLostState: boolean
+  /** Logs that a new configuration is invalid; the current one stays. */
   refuseReload(problems: readonly string[]): void
 }
 
+/** Parts of a node besides its configuration. */
+export interface NodeParts {
+  readonly stateFiles?: StateFiles
+  /** Signatures for the explorer. */
+  readonly signatures?: KnownSignatures | undefined
+}
+
 /** Opens the node of this process and serves it, with its state in files if there are any. A process can have one node. */
-export async function startNode(config: Config, stateFiles?: StateFiles): Promise<ServingNode> {
+export async function startNode(config: Config, parts: NodeParts = {}): Promise<ServingNode> {
   checkSystem()
   const logger = createLogger(config.log.level, 'main')
   const store = await openStore(config, (error) => logger.error({ reason: error.message }, 'store problem'))
   try {
-    return await startWith(store, config, stateFiles, logger)
+    return await startWith(store, config, parts, logger)
   } catch (error) {
     await store.close()
     throw error
@@ -66,7 +74,7 @@ export async function startNode(config: Config, stateFiles?: StateFiles): Promis
 async function startWith(
   store: NodeStore,
   config: Config,
-  stateFiles: StateFiles | undefined,
+  { stateFiles, signatures = { functions: [], events: [] } }: NodeParts,
   logger: Logger,
 ): Promise<ServingNode> {
   let current = config
@@ -115,26 +123,26 @@ async function startWith(
     if (network !== undefined) native.startNetwork(JSON.stringify(network))
     // Mined before serving: test suites read the time of the head first, and the genesis block is years old.
     if (config.tools && headCursor(native).number === 0) await native.evmMine(1, -1, 0, 0)
-    let onHead = (): void => undefined
-    native.onHead(() => {
-      logger.debug(headCursor(native), 'new head')
-      onHead()
-    })
-    native.onLeftOut(() => logLeftOut(native, logger))
-    const filters = store.filters(genesis, memory)
-    await workers.listen(ports, createRegistry(native, config, filters, timeoutMs, store.health() !== undefined), {
     let isForked = native.forkedChain() !== null
     const timeoutMs = (): number => timeoutOf(current, isForked)
     const configureWorkers = (): void =>
       workers.configure({ ...current, rpc: { ...current.rpc, timeoutMs: timeoutMs() } })
-      onShutdown: askToEnd,
-      onAppUse: (use) => operator?.takeAppUse(use),
-    })
+    let onHead = (): void => undefined
+    native.onHead(() => {
+      logger.debug(headCursor(native), 'new head')
       // A reset may begin or end a fork.
       if (isForked !== (native.forkedChain() !== null)) {
         isForked = !isForked
         configureWorkers()
       }
+      onHead()
+    })
+    native.onLeftOut(() => logLeftOut(native, logger))
+    const filters = store.filters(genesis, memory)
+    await workers.listen(ports, createRegistry(native, config, filters, timeoutMs, store.health() !== undefined), {
+      onShutdown: askToEnd,
+      onAppUse: (use) => operator?.takeAppUse(use),
+    })
     const isSearching = network !== undefined && (network.hasDiscovery || network.peers.length > 0)
     const endSyncLog = network === undefined ? () => undefined : logSync(() => nodeFigures(native), isSearching, logger)
     const endIndexLog = hasAddressIndex(config)
@@ -164,8 +172,14 @@ async function startWith(
       native,
       sources,
     })
-    const page = await explorer?.serve({ url: urls[0] ?? '', takesWebSockets: config.ws.enabled })
+    const page = await explorer?.serve({
+      url: urls[0] ?? '',
+      takesWebSockets: config.ws.enabled,
+      needsKey: () => !source.keys.isOpen,
+      signatures,
+    })
     const saver = stateSaver(native, stateFiles, logger)
+    let hasLostState = false
     logger.debug({ urls, network: config.network, workers: count }, 'serving')
     logMessageMemory(config, logger)
     for (const address of addresses) {
@@ -188,7 +202,6 @@ async function startWith(
       shutdown,
       reload(fresh) {
         const { config, changed, waiting } = reload(current, fresh)
-    let hasLostState = false
         const found = checkCertificates(config)
         current = config
         logger.level = config.log.level
@@ -197,6 +210,9 @@ async function startWith(
         if (found !== certificates) workers.renewCertificates()
         certificates = found
         if (waiting.length > 0) logger.warn({ settings: waiting }, 'these settings need a restart')
+      },
+      get hasLostState() {
+        return hasLostState
       },
       refuseReload: (problems) => logger.error({ problems }, 'invalid configuration; keeping the current one'),
       async stop() {
@@ -220,9 +236,6 @@ async function startWith(
   } catch (error) {
     await workers.stop(0)
     throw error
-      get hasLostState() {
-        return hasLostState
-      },
   }
 }
 

@@ -1,8 +1,11 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { encodeAbiParameters, encodeFunctionData, parseAbi } from 'viem'
+import { encodeAbiParameters, encodeDeployData, encodeFunctionData, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openPage, chromiumPath as program } from './browserPage.ts'
-import { NodeProcess } from './node.ts'
+import { counter } from './contract.ts'
+import { NodeProcess, runCommand, scratchFolder } from './node.ts'
 
 const title =
   program === undefined ? 'the explorer (skipped: there is no Chromium; CHROMIUM_PATH names one)' : 'the explorer'
@@ -176,6 +179,51 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
       }
       await page.context().close()
     }
+  })
+
+  test('behavior: inputs, errors and logs are decoded by the artifacts of --artifacts', async () => {
+    const artifacts = scratchFolder()
+    writeFileSync(join(artifacts, 'Counter.json'), JSON.stringify({ contractName: 'Counter', ...counter }))
+    const own = await NodeProcess.start(['--workers', '1', '--explorer', '0', '--artifacts', artifacts])
+    const send = (data: string, to?: string) => own.ask('eth_sendTransaction', [{ from, to, data, gas: '0x100000' }])
+    const last = async () =>
+      (await own.result<{ transactions: string[] }>('eth_getBlockByNumber', ['latest'])).transactions[0]
+    const abi = parseAbi(['constructor(uint256 start)', 'function increase(uint256)'])
+    await send(encodeDeployData({ abi, bytecode: counter.bytecode as `0x${string}`, args: [7n] }))
+    const { contractAddress } = await own.result<{ contractAddress: string }>('eth_getTransactionReceipt', [
+      await last(),
+    ])
+    await send(encodeFunctionData({ abi, functionName: 'increase', args: [5n] }), contractAddress)
+    const page = await openPage(browser, `${own.explorerUrl}/#/tx/${await last()}`, complaints, {})
+    const main = page.locator('main')
+    await main.getByText('increase', { exact: true }).first().waitFor()
+    await main.getByText('Increased', { exact: true }).waitFor()
+    await send(encodeFunctionData({ abi, functionName: 'increase', args: [9000n] }), contractAddress)
+    await page.goto(`${own.explorerUrl}/#/tx/${await last()}`)
+    await main.getByText('TooMuch(wanted: 9000, most: 1000)').first().waitFor()
+    await page.context().close()
+    await own.stop()
+  })
+
+  test('behavior: a node with apps is shown with an API key', async () => {
+    const dir = join(scratchFolder(), 'data')
+    const { output } = await runCommand(['keys', 'create', 'explorer', '--data-dir', dir, '--json'])
+    const { key } = JSON.parse(output) as { key: string }
+    const own = await NodeProcess.start(['--workers', '1', '--explorer', '0', '--data-dir', dir])
+    const refused: string[] = []
+    const page = await openPage(browser, own.explorerUrl ?? '', refused, {})
+    await page.getByText('The node requires an API key').waitFor()
+    await page.getByLabel('API key').fill('other')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => refused.length).toBeGreaterThan(1)
+    await page.getByLabel('API key').fill(key)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Latest blocks' }).waitFor()
+    expect(await page.getByLabel('API key').isVisible()).toBe(false)
+    // Only connections without a valid key have failed.
+    expect(refused.filter((text) => !text.includes('WebSocket connection'))).toEqual([])
+    await page.context().close()
+    await own.stop()
   })
 
   test('error: other names, methods and paths are refused', async () => {

@@ -51,6 +51,27 @@ test('behavior: contracts of Hardhat and of Foundry are known by their code, wha
   }
 })
 
+test('behavior: signatures of functions, errors and events are listed once', async () => {
+  const struct = 'function put((address owner, uint256[] parts)[] items)'
+  const event = 'event Paid(address indexed to, uint256 value)'
+  const other = JSON.parse(new Interface([...abi, struct, event]).formatJson()) as unknown[]
+  const artifacts = await Artifacts.read(folder({ ...hardhat, 'Other.json': { abi: other } }))
+  const { functions, events } = artifacts.signatures
+  const shown = functions.map(({ name, parameters }) => `${name} ${parameters.map(({ type }) => type)}`)
+  expect(shown.toSorted()).toEqual(['Poor uint256,uint256', 'pay address,uint256', 'put (address,uint256[])[]'])
+  expect(functions.find(({ name }) => name === 'pay')?.id).toBe(interfaceOf.getFunction('pay')?.selector)
+  expect(events).toEqual([
+    {
+      id: new Interface([event]).getEvent('Paid')?.topicHash,
+      name: 'Paid',
+      parameters: [
+        { name: 'to', type: 'address', isIndexed: true },
+        { name: 'value', type: 'uint256', isIndexed: false },
+      ],
+    },
+  ])
+})
+
 test('behavior: a failed call is shown with its errors and inner calls', async () => {
   const artifacts = await Artifacts.read(folder(hardhat))
   const output = interfaceOf.encodeErrorResult('Poor', [1n, 2n])

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import type { ErrorFragment, FunctionFragment, Interface, Result } from 'ethers'
+import type { ErrorFragment, EventFragment, FunctionFragment, Interface, Result } from 'ethers'
 import { ConfigError } from '../config/error.ts'
+import type { KnownSignature, KnownSignatures } from '../explorer/settings.ts'
 import { shown } from './failureText.ts'
 
 /** Files read at most, and bytes of one. */
@@ -64,6 +65,25 @@ export class Artifacts {
     return this.#contracts.length
   }
 
+  /** Returns functions, errors and events of all contracts. */
+  get signatures(): KnownSignatures {
+    const functions = new Map<string, KnownSignature>()
+    const events = new Map<string, KnownSignature>()
+    for (const { abi } of this.#contracts) {
+      const add = (fragment: FunctionFragment | ErrorFragment) =>
+        functions.set(fragment.selector, signatureOf(fragment.selector, fragment))
+      abi.forEachFunction(add)
+      abi.forEachError(add)
+      abi.forEachEvent((fragment) => {
+        // The same topic may have other indexed parameters.
+        const signature = signatureOf(fragment.topicHash, fragment)
+        const indexed = signature.parameters.map(({ isIndexed }) => Number(isIndexed)).join('')
+        if (!fragment.anonymous) events.set(`${signature.id} ${indexed}`, signature)
+      })
+    }
+    return { functions: [...functions.values()], events: [...events.values()] }
+  }
+
   /** Returns the name of the contract with this code, hex with 0x. */
   nameOf(code: string): string | undefined {
     return this.#contractWith(code)?.name
@@ -121,6 +141,15 @@ export class Artifacts {
     this.#byCode.set(code, found)
     return found
   }
+}
+
+function signatureOf(id: string, { name, inputs }: Pick<EventFragment, 'name' | 'inputs'>): KnownSignature {
+  const parameters = inputs.map((one) => ({
+    name: one.name,
+    type: one.format('sighash'),
+    isIndexed: one.indexed === true,
+  }))
+  return { id, name, parameters }
 }
 
 /** Returns the JSON files of a folder. */

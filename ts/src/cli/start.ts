@@ -137,7 +137,7 @@ async function run(
     isWantedAgain = true
   }
   if (hasFile) process.on('SIGHUP', () => reloadNow())
-  const node = await startNode(config, stateFiles)
+  const node = await startNode(config, { stateFiles, signatures: artifacts?.signatures })
   reloadNow = () => readAgain(node, options)
   if (isWantedAgain) reloadNow()
   if (archives.locations.length > 0) void importArchives(node.native, archives, config.log.level)

@@ -1,6 +1,7 @@
+import { AbiCoder } from 'ethers'
 import { encodeAbiParameters, parseAbiParameters } from 'viem'
 import { expect, test } from 'vitest'
-import { decodeAbi } from './abi.ts'
+import { decodeAbi, membersOf } from './abi.ts'
 
 const address = `0x${'ab'.repeat(20)}` as const
 
@@ -26,6 +27,29 @@ test.each<[string, readonly unknown[], readonly unknown[]]>([
   const data = encodeAbiParameters(parseAbiParameters(types), values as never)
   expect(decodeAbi(types.split(', '), data)).toEqual(expected)
 })
+
+test.each<[string, readonly unknown[], readonly unknown[]]>([
+  ['(uint256,address),bool', [[1n, address], true], [['1', address], true]],
+  ['(uint256,(bool,uint8)[2])[2],uint8', [twice([1n, twice([true, 2])]), 3], [twice(['1', twice([true, '2'])]), '3']],
+  ['(string,(uint8,bytes)[]),uint8', [['a', [[7, '0x01']]], 3], [['a', [['7', '0x01']]], '3']],
+])('behavior: decodes structs: %s', (types, values, expected) => {
+  const coder = AbiCoder.defaultAbiCoder()
+  const split = membersOf(`(${types})`)
+  expect(decodeAbi(split, coder.encode(split.map(ethersType), values))).toEqual(expected)
+})
+
+test('behavior: the members of a struct are those between its own commas', () => {
+  expect(membersOf('(uint256,(bool,bool[2])[],string)')).toEqual(['uint256', '(bool,bool[2])[]', 'string'])
+  expect(membersOf('()')).toEqual([])
+})
+
+function twice<T>(value: T): readonly T[] {
+  return [value, value]
+}
+
+function ethersType(type: string): string {
+  return type.replaceAll('(', 'tuple(')
+}
 
 test('error: data that do not fit are undefined', () => {
   const word = (number: number | string) =>

@@ -13,7 +13,10 @@ interface Budget {
   left: number
 }
 
-/** Decodes values of these types; undefined if the data do not fit. Types: address, bool, bytes, bytesN, intN, string, uintN and arrays. */
+/**
+ * Decodes values of these types; undefined if the data do not fit. Types: address, bool, bytes, bytesN, intN, string, uintN, arrays, and
+ * structs as `(uint256,address)`.
+ */
 export function decodeAbi(types: readonly string[], data: string): readonly AbiValue[] | undefined {
   const hex = data.replace(/^0x/, '')
   try {
@@ -44,6 +47,7 @@ function decode(type: string, hex: string, budget: Budget): AbiValue {
     if (count > budget.left) throw new Malformed()
     return decodeAll(Array<string>(count).fill(element), fixed === '' ? hex.slice(wordDigits) : hex, budget)
   }
+  if (type.startsWith('(')) return decodeAll(membersOf(type), hex, budget)
   if (type === 'string') return new TextDecoder().decode(bytesOf(bytesAt(hex)))
   if (type === 'bytes') return `0x${bytesAt(hex)}`
   return word(type, wordAt(hex, 0))
@@ -58,13 +62,33 @@ function word(type: string, digits: string): AbiValue {
   return String(type.startsWith('int') ? BigInt.asIntN(256, number) : number)
 }
 
-function isDynamic(type: string): boolean {
-  return type === 'string' || type === 'bytes' || type.includes('[]') || /^(string|bytes)\[/.test(type)
+/** Returns the types of the members of a struct: of `(uint256,(bool,bool)[])` two. */
+export function membersOf(type: string): readonly string[] {
+  const members: string[] = []
+  let depth = 0
+  let begin = 1
+  for (let at = 0; at < type.length; at++) {
+    const character = type[at]
+    if (character === '(') depth++
+    if (character === ')') depth--
+    const isEnd = depth === 0 || (depth === 1 && character === ',')
+    if (isEnd && at > begin) members.push(type.slice(begin, at))
+    if (isEnd) begin = at + 1
+  }
+  return members
 }
 
+function isDynamic(type: string): boolean {
+  const array = /^(.*)\[([0-9]*)\]$/.exec(type)
+  if (array !== null) return array[2] === '' || isDynamic(array[1] ?? '')
+  return type.startsWith('(') ? membersOf(type).some(isDynamic) : type === 'string' || type === 'bytes'
+}
+
+/** Returns the words of a type that is not dynamic. */
 function wordsOf(type: string): number {
-  const lengths = [...type.matchAll(/\[([0-9]+)\]/g)].map(([, length]) => Number(length))
-  return lengths.reduce((product, length) => product * length, 1)
+  const array = /^(.*)\[([0-9]+)\]$/.exec(type)
+  if (array !== null) return Number(array[2]) * wordsOf(array[1] ?? '')
+  return type.startsWith('(') ? membersOf(type).reduce((sum, member) => sum + wordsOf(member), 0) : 1
 }
 
 function bytesAt(hex: string): string {

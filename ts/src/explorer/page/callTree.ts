@@ -1,6 +1,6 @@
 import { element } from '../../admin/page/element.ts'
 import type { Call } from './chain.ts'
-import { functionName } from './decoded.ts'
+import { functionName, reasonOf } from './decoded.ts'
 import { addressLink, coins, strange, whole } from './show.ts'
 
 /** Calls that are shown. */
@@ -16,7 +16,7 @@ function node(call: Call, budget: { left: number }): HTMLElement {
   budget.left--
   const name = functionName(call.input)
   const value = call.value !== undefined && BigInt(call.value) > 0n ? ` ${coins(call.value)}` : ''
-  const failure = call.revertReason ?? call.error
+  const failure = reasonOf(call)
   const line = element(
     'span',
     {},

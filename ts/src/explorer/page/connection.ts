@@ -25,16 +25,17 @@ const retryMs = 2000
 
 /** Calls the node over one WebSocket, which is opened again when it closes. */
 export class Connection {
-  readonly #url: string
+  readonly #url: () => string
   readonly #onOpen: () => void
   readonly #onAway: () => void
   readonly #onHead: () => void
   #socket: WebSocket | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
   #lastId = 0
   readonly #waiting = new Map<number, Waiting>()
 
-  /** `onHead` is called for each new head, `onAway` when the node does not answer. */
-  constructor(url: string, listeners: { onOpen: () => void; onAway: () => void; onHead: () => void }) {
+  /** `url` is read at each attempt. `onHead` is called for each new head, `onAway` when the node does not answer. */
+  constructor(url: () => string, listeners: { onOpen: () => void; onAway: () => void; onHead: () => void }) {
     this.#url = url
     this.#onOpen = listeners.onOpen
     this.#onAway = listeners.onAway
@@ -55,8 +56,14 @@ export class Connection {
     })
   }
 
+  /** Does not wait for the next attempt. */
+  retry(): void {
+    if (this.#socket?.readyState === WebSocket.CLOSED) this.#open()
+  }
+
   #open(): void {
-    const socket = new WebSocket(this.#url)
+    clearTimeout(this.#timer)
+    const socket = new WebSocket(this.#url())
     this.#socket = socket
     socket.addEventListener('open', () => {
       this.ask('eth_subscribe', 'newHeads').catch(() => undefined)
@@ -67,7 +74,7 @@ export class Connection {
       for (const { reject } of this.#waiting.values()) reject(new Error('the node does not answer'))
       this.#waiting.clear()
       this.#onAway()
-      setTimeout(() => this.#open(), retryMs)
+      this.#timer = setTimeout(() => this.#open(), retryMs)
     })
   }
 

@@ -1,6 +1,6 @@
 import { element } from '../../admin/page/element.ts'
-import type { AbiValue } from './abi.ts'
-import type { Log } from './chain.ts'
+import { type AbiValue, membersOf } from './abi.ts'
+import type { Call, Log } from './chain.ts'
 import { addressLink, code, longCode, members, strange } from './show.ts'
 import { type Decoded, decodeInput, decodeLog } from './signatures.ts'
 
@@ -51,10 +51,22 @@ function decodedValues({ name, values }: Decoded): HTMLElement {
   return element('div', {}, element('p', { class: 'strong' }, name), ...(pairs.length === 0 ? [] : [members(pairs)]))
 }
 
+/** Returns the reason of a failed call: the text of a REVERT, a custom error, or the fault of the machine. */
+export function reasonOf({ revertReason, output, error }: Call): string | undefined {
+  if (revertReason !== undefined || error === undefined) return revertReason
+  const decoded = decodeInput(output ?? '')
+  if (decoded === undefined) return error
+  return `${decoded.name}(${decoded.values.map(({ name, value }) => `${name}: ${String(value)}`).join(', ')})`
+}
+
 function shown(type: string, value: AbiValue): Node {
   if (Array.isArray(value)) {
-    const element_ = type.replace(/\[[0-9]*\]$/, '')
-    const parts = value.slice(0, maxElements).map((one: AbiValue) => element('li', {}, shown(element_, one)))
+    const isArray = type.endsWith(']')
+    const types = isArray ? [] : membersOf(type)
+    const typeAt = (index: number) => (isArray ? type.replace(/\[[0-9]*\]$/, '') : (types[index] ?? ''))
+    const parts = value
+      .slice(0, maxElements)
+      .map((one: AbiValue, index: number) => element('li', {}, shown(typeAt(index), one)))
     return element('ul', {}, ...parts, ...(value.length > maxElements ? [element('li', {}, '…')] : []))
   }
   if (type === 'address') return addressLink(String(value), true)

@@ -1,6 +1,7 @@
 import { byId, element, setText } from '../../admin/page/element.ts'
-import type { ExplorerSettings } from '../settings.ts'
+import type { ExplorerSettings, KnownSignatures } from '../settings.ts'
 import { addressPage } from './addressPage.ts'
+import { askForKey, onKey, withKey } from './apiKey.ts'
 import { blockPage, readBlock, unclePage } from './blockPage.ts'
 import type { Transaction } from './chain.ts'
 import { Connection, NodeError } from './connection.ts'
@@ -8,19 +9,27 @@ import { controlsPage, hasControls } from './controls.ts'
 import { headText, home } from './home.ts'
 import { poolPage } from './poolPage.ts'
 import { note } from './show.ts'
+import { addSignatures } from './signatures.ts'
 import { transactionPage } from './transactionPage.ts'
 import type { Page, View } from './view.ts'
 
 // Shows the view of the address after `#`, and shows it again when it depends on the head and the head changes.
 
-const views: Readonly<Record<string, { readonly view: View; readonly followsHead: boolean }>> = {
+interface Route {
+  readonly view: View
+  readonly followsHead?: boolean
+  /** Whether the view decodes inputs and logs. */
+  readonly decodes?: boolean
+}
+
+const views: Readonly<Record<string, Route>> = {
   '': { view: home, followsHead: true },
-  block: { view: blockPage, followsHead: false },
-  uncle: { view: unclePage, followsHead: false },
-  tx: { view: transactionPage, followsHead: false },
-  address: { view: addressPage, followsHead: false },
+  block: { view: blockPage, decodes: true },
+  uncle: { view: unclePage },
+  tx: { view: transactionPage, decodes: true },
+  address: { view: addressPage, decodes: true },
   pool: { view: poolPage, followsHead: true },
-  controls: { view: controlsPage, followsHead: false },
+  controls: { view: controlsPage },
 }
 const refreshMs = 250
 
@@ -30,18 +39,40 @@ let isRefreshing = false
 let isWantedAgain = false
 
 async function start(): Promise<void> {
-  const settings = (await (await fetch('/settings')).json()) as ExplorerSettings
-  setText(byId('network'), settings.network)
-  if (settings.socketUrl === null) {
+  const { network, socketUrl, isDevelopment } = await readSettings()
+  setText(byId('network'), network)
+  if (socketUrl === null) {
     showAway('The node serves no WebSockets ([ws] enabled = false), which this page needs.')
     return
   }
-  const { isDevelopment } = settings
-  const node = new Connection(settings.socketUrl, {
+  const node = new Connection(() => withKey(socketUrl), {
     onOpen: () => void greet(node, isDevelopment),
-    onAway: () => showAway('The node does not answer; trying again every two seconds.'),
+    onAway: () => void reportAway(),
     onHead: () => void follow(),
   })
+  onKey(() => node.retry())
+}
+
+async function readSettings(): Promise<ExplorerSettings> {
+  return (await (await fetch('/settings')).json()) as ExplorerSettings
+}
+
+/** Says why there is no connection. A browser does not tell a rejected key from a node that is away. */
+async function reportAway(): Promise<void> {
+  const needsKey = await readSettings().then(
+    (settings) => settings.needsKey,
+    () => false,
+  )
+  askForKey(needsKey)
+  showAway(
+    needsKey
+      ? 'The node requires an API key; the entered one is missing or not valid.'
+      : 'The node does not answer; trying again every two seconds.',
+  )
+}
+
+async function readSignatures(): Promise<void> {
+  addSignatures((await (await fetch('/signatures')).json()) as KnownSignatures)
 }
 
 /** Asks a node that has just been reached for its modules. */
@@ -51,6 +82,7 @@ async function greet(node: Connection, isDevelopment: boolean): Promise<void> {
     page = { node, isDevelopment, modules: new Set(Object.keys(modules)), refresh: () => void show(false) }
     byId('controls-link').hidden = !hasControls(page)
     showAway('')
+    askForKey(false)
     await show(false)
   } catch (error) {
     showAway(`The node refused the request: ${(error as Error).message}`)
@@ -79,20 +111,21 @@ async function follow(): Promise<void> {
   if (isWantedAgain) void follow()
 }
 
-function route(): { readonly view: View; readonly followsHead: boolean; readonly words: readonly string[] } {
+function route(): Route & { readonly words: readonly string[] } {
   const [name = '', ...words] = location.hash.replace(/^#\/?/, '').split('/')
   return { ...((Object.hasOwn(views, name) ? views[name] : undefined) ?? unknownView), words }
 }
 
-const unknownView = { view: async () => [note('There is nothing at this address.')], followsHead: false }
+const unknownView: Route = { view: async () => [note('There is nothing at this address.')] }
 
 /** Shows the view of the address. `isNew`: the reader went there. */
 async function show(isNew: boolean): Promise<void> {
   if (page === undefined) return
   const turn = ++shown
-  const { view, words } = route()
+  const { view, words, decodes } = route()
   let content: readonly Node[]
   try {
+    if (decodes) await signatures
     content = await view(page, words)
   } catch (error) {
     content = [note(error instanceof NodeError ? `The node refused the request: ${error.message}` : String(error))]
@@ -151,4 +184,6 @@ document.addEventListener('keydown', (event) => {
     byId('searched').focus()
   }
 })
+/** Resolves also if they cannot be read: the common signatures remain. */
+const signatures = readSignatures().catch(() => undefined)
 void start().catch((error: Error) => showAway(`The page could not start: ${error.message}`))

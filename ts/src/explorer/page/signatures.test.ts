@@ -7,7 +7,7 @@ import {
   toFunctionSelector,
 } from 'viem'
 import { expect, test } from 'vitest'
-import { decodeInput, decodeLog, events, functions } from './signatures.ts'
+import { addSignatures, decodeInput, decodeLog, events, functions } from './signatures.ts'
 
 const [from, to] = [`0x${'11'.repeat(20)}`, `0x${'22'.repeat(20)}`] as const
 const bare = (signature: string) =>
@@ -59,4 +59,31 @@ test('behavior: the number of topics selects the event', () => {
   expect(decodeLog(topics, '0x')).toBeUndefined()
   expect(decodeLog(topics.slice(0, 1), word(5n))).toBeUndefined()
   expect(decodeLog([], '0x')).toBeUndefined()
+})
+
+test('behavior: added signatures decode, and those of the same selector have other names', () => {
+  const abi = parseAbi([
+    'function transfer(address receiver, uint256 value)',
+    'event Named(string indexed name, uint8)',
+  ])
+  const parameter = (name: string, type: string, isIndexed = false) => ({ name, type, isIndexed })
+  const topic = toEventSelector('Named(string,uint8)')
+  addSignatures({
+    functions: [
+      {
+        id: '0xa9059cbb',
+        name: 'transfer',
+        parameters: [parameter('receiver', 'address'), parameter('value', 'uint256')],
+      },
+    ],
+    events: [{ id: topic, name: 'Named', parameters: [parameter('name', 'string', true), parameter('', 'uint8')] }],
+  })
+  const input = encodeFunctionData({ abi, args: [to, 5n] })
+  expect(decodeInput(input)?.values.map(({ name }) => name)).toEqual(['receiver', 'value'])
+  // The topic is the hash of the text.
+  const [, hash] = encodeEventTopics({ abi, eventName: 'Named', args: { name: 'x' } }) as string[]
+  expect(decodeLog([topic, hash ?? ''], `0x${'7'.padStart(64, '0')}`)?.values).toEqual([
+    { name: 'name', type: 'bytes32', value: hash },
+    { name: '1', type: 'uint8', value: '7' },
+  ])
 })

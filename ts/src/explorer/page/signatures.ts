@@ -1,3 +1,4 @@
+import type { KnownParameter, KnownSignature, KnownSignatures } from '../settings.ts'
 import { type AbiValue, decodeAbi } from './abi.ts'
 
 // Common functions and events by selector and topic: ERC-20, ERC-721, ERC-1155, owners and roles, proxies, the Bridge.
@@ -206,39 +207,37 @@ export const events: readonly (readonly [topic: string, signature: string])[] = 
   ],
 ]
 
-const bySelector = new Map(functions)
+const known: { functions: readonly KnownSignature[]; events: readonly KnownSignature[] } = {
+  functions: functions.map(parse),
+  events: events.map(parse),
+}
 
-interface Parameter {
-  readonly name: string
-  readonly type: string
-  readonly isIndexed: boolean
+/** Adds signatures, which have precedence over the common ones. */
+export function addSignatures({ functions, events }: KnownSignatures): void {
+  known.functions = [...functions, ...known.functions]
+  known.events = [...events, ...known.events]
 }
 
 /** Decodes the input of a call, or the data of a REVERT; undefined if its selector is unknown or the data do not fit. */
 export function decodeInput(input: string): Decoded | undefined {
-  const signature = bySelector.get(input.slice(0, 10))
-  if (signature === undefined) return undefined
-  const { name, parameters } = parse(signature)
-  const values = decodeAbi(
-    parameters.map(({ type }) => type),
-    input.slice(10),
-  )
-  return values && named(name, parameters, values)
+  const selector = input.slice(0, 10)
+  for (const { id, name, parameters } of known.functions) {
+    if (id !== selector) continue
+    const values = decodeAbi(typesOf(parameters), input.slice(10))
+    if (values !== undefined) return named(name, parameters, values)
+  }
+  return undefined
 }
 
 /** Decodes a log; undefined if its first topic is unknown or the data do not fit. */
 export function decodeLog(topics: readonly string[], data: string): Decoded | undefined {
-  for (const [topic, signature] of events) {
-    if (topic !== topics[0]) continue
-    const { name, parameters } = parse(signature)
+  for (const { id, name, parameters } of known.events) {
+    if (id !== topics[0]) continue
     const indexed = parameters.filter(({ isIndexed }) => isIndexed)
     const others = parameters.filter(({ isIndexed }) => !isIndexed)
     if (indexed.length !== topics.length - 1) continue
-    const fromTopics = indexed.map(({ type }, index) => decodeAbi([type], topics[index + 1] ?? '')?.[0])
-    const fromData = decodeAbi(
-      others.map(({ type }) => type),
-      data,
-    )
+    const fromTopics = indexed.map(({ type }, index) => decodeAbi([topicType(type)], topics[index + 1] ?? '')?.[0])
+    const fromData = decodeAbi(typesOf(others), data)
     if (fromData === undefined || fromTopics.includes(undefined)) continue
     const values = parameters.map((one) =>
       one.isIndexed ? fromTopics[indexed.indexOf(one)] : fromData[others.indexOf(one)],
@@ -248,15 +247,28 @@ export function decodeLog(topics: readonly string[], data: string): Decoded | un
   return undefined
 }
 
-function named(name: string, parameters: readonly Parameter[], values: readonly AbiValue[]): Decoded {
+function typesOf(parameters: readonly KnownParameter[]): readonly string[] {
+  return parameters.map(({ type }) => type)
+}
+
+/** Returns the type of a topic: that of longer values is their hash. */
+function topicType(type: string): string {
+  return /^(string|bytes)$|[[(]/.test(type) ? 'bytes32' : type
+}
+
+function named(name: string, parameters: readonly KnownParameter[], values: readonly AbiValue[]): Decoded {
   return {
     name,
-    values: parameters.map((one, index) => ({ name: one.name, type: one.type, value: values[index] ?? '' })),
+    values: parameters.map((one, index) => ({
+      name: one.name === '' ? String(index) : one.name,
+      type: one.isIndexed ? topicType(one.type) : one.type,
+      value: values[index] ?? '',
+    })),
   }
 }
 
 /** Reads `name(type name, type indexed name)`. */
-function parse(signature: string): { readonly name: string; readonly parameters: readonly Parameter[] } {
+function parse([id, signature]: readonly [id: string, signature: string]): KnownSignature {
   const [name = '', list = ''] = signature.replace(')', '').split('(')
   const parts = list === '' ? [] : list.split(', ').map((part) => part.split(' '))
   const parameters = parts.map((words) => ({
@@ -264,5 +276,5 @@ function parse(signature: string): { readonly name: string; readonly parameters:
     type: words[0] ?? '',
     isIndexed: words.includes('indexed'),
   }))
-  return { name, parameters }
+  return { id, name, parameters }
 }

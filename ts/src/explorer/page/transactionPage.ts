@@ -3,7 +3,7 @@ import { shortHash } from '../../admin/page/format.ts'
 import { statusPill } from './blockPage.ts'
 import { callTree } from './callTree.ts'
 import type { AccountState, BlockOf, Call, Receipt, Transaction } from './chain.ts'
-import { inputOf, logOf } from './decoded.ts'
+import { inputOf, logOf, reasonOf } from './decoded.ts'
 import { addressLink, age, blockLink, code, coins, members, note, rows, section, strange, whole } from './show.ts'
 import { orReason, type Page } from './view.ts'
 
@@ -34,7 +34,7 @@ export async function transactionPage(
   const [calls, changes] = canTrace
     ? await Promise.all([trace<Call>('callTracer', {}), trace<Changes>('prestateTracer', { diffMode: true })])
     : [undefined, undefined]
-  const reason = typeof calls === 'object' ? (calls.revertReason ?? calls.error) : undefined
+  const reason = typeof calls === 'object' ? reasonOf(calls) : undefined
   return [
     section(
       `Transaction ${shortHash(transaction.hash)}`,
