@@ -45,6 +45,7 @@ const own = {
   soak: '../bench/soak/soak.mjs',
   keys: '../bench/keys/keys.mjs',
   fairness: '../bench/fairness/fairness.mjs',
+  explorer: '../bench/explorer/explorer.mjs',
 }
 const options = readOptions()
 const isWanted = (name) =>

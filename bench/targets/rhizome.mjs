@@ -20,7 +20,7 @@ export async function startRhizome({
     RHIZOME_RPC_TIMEOUT_MS: '60000',
     ...env,
   })
-  const { url } = JSON.parse(await firstLine(child))
+  const { url, explorerUrl } = JSON.parse(await firstLine(child))
   const startMs = performance.now() - began
-  return new Target({ name, url, webSocketUrl: url.replace('http', 'ws'), child, startMs })
+  return new Target({ name, url, webSocketUrl: url.replace('http', 'ws'), child, startMs, explorerUrl })
 }

@@ -28,7 +28,7 @@ export function scratchFolder(name) {
 
 /** A running server. `webSocketUrl` is undefined without WebSocket, `child` if this program has not started the server. */
 export class Target {
-  constructor({ name, url, webSocketUrl, child, startMs, isReference = false }) {
+  constructor({ name, url, webSocketUrl, child, startMs, isReference = false, explorerUrl }) {
     this.name = name
     this.url = url
     this.webSocketUrl = webSocketUrl
@@ -37,6 +37,8 @@ export class Target {
     this.startMs = startMs
     /** Whether it is the reference node. */
     this.isReference = isReference
+    /** URL of the explorer of this node, if it is served. */
+    this.explorerUrl = explorerUrl
   }
 
   /** Processor time of the process in milliseconds; undefined if unknown. */

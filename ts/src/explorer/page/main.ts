@@ -34,6 +34,7 @@ const views: Readonly<Record<string, Route>> = {
 const refreshMs = 250
 
 let page: Page | undefined
+let signatures: Promise<void> | undefined
 let shown = 0
 let isRefreshing = false
 let isWantedAgain = false
@@ -71,8 +72,12 @@ async function reportAway(): Promise<void> {
   )
 }
 
-async function readSignatures(): Promise<void> {
-  addSignatures((await (await fetch('/signatures')).json()) as KnownSignatures)
+/** Reads the signatures of the node once. If they cannot be read, the common ones remain. */
+function readSignatures(): Promise<void> {
+  signatures ??= fetch('/signatures')
+    .then(async (answer) => addSignatures((await answer.json()) as KnownSignatures))
+    .catch(() => undefined)
+  return signatures
 }
 
 /** Asks a node that has just been reached for its modules. */
@@ -125,7 +130,7 @@ async function show(isNew: boolean): Promise<void> {
   const { view, words, decodes } = route()
   let content: readonly Node[]
   try {
-    if (decodes) await signatures
+    if (decodes) await readSignatures()
     content = await view(page, words)
   } catch (error) {
     content = [note(error instanceof NodeError ? `The node refused the request: ${error.message}` : String(error))]
@@ -184,6 +189,4 @@ document.addEventListener('keydown', (event) => {
     byId('searched').focus()
   }
 })
-/** Resolves also if they cannot be read: the common signatures remain. */
-const signatures = readSignatures().catch(() => undefined)
 void start().catch((error: Error) => showAway(`The page could not start: ${error.message}`))

@@ -78,7 +78,7 @@ test('behavior: added signatures decode, and those of the same selector have oth
     ],
     events: [{ id: topic, name: 'Named', parameters: [parameter('name', 'string', true), parameter('', 'uint8')] }],
   })
-  const input = encodeFunctionData({ abi, args: [to, 5n] })
+  const input = encodeFunctionData({ abi, functionName: 'transfer', args: [to, 5n] })
   expect(decodeInput(input)?.values.map(({ name }) => name)).toEqual(['receiver', 'value'])
   // The topic is the hash of the text.
   const [, hash] = encodeEventTopics({ abi, eventName: 'Named', args: { name: 'x' } }) as string[]
