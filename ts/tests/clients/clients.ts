@@ -37,15 +37,8 @@ export const clients: readonly Client[] = [
   })),
   {
     name: 'foundry',
-    missing: () => (isWindows ? 'its block is for a POSIX shell' : missingFile(foundry('forge') ?? 'forge')),
-    run(files) {
-      const folder = project(files)
-      const programs = ['forge', 'cast'].map((name) => dirname(foundry(name) ?? ''))
-      const path = [...programs, process.env.PATH].join(delimiter)
-      // Foundry writes files to the home folder.
-      const env = { PATH: path, HOME: folder, FOUNDRY_SOLC: join(here, 'solc.mjs') }
-      return runIn(folder, 'sh', ['-e', 'counter.sh'], env)
-    },
+    missing: missingFoundry,
+    run: (files) => runFoundry(project(files), 'sh', ['-e', 'counter.sh']),
   },
   {
     name: 'hardhat2',
@@ -82,6 +75,24 @@ export const clients: readonly Client[] = [
 
 const python = join(installed, '.venv', isWindows ? 'Scripts/python.exe' : 'bin/python')
 const hardhatEnv = { CI: 'true', HARDHAT_DISABLE_TELEMETRY_PROMPT: 'true' }
+
+/** Why Foundry cannot run here; undefined if it can. */
+export function missingFoundry(): string | undefined {
+  return isWindows ? 'its compiler needs a POSIX shell' : missingFile(foundry('forge') ?? 'forge')
+}
+
+/** Runs a program in a folder, with `forge` and `cast` in its path. */
+export function runFoundry(
+  folder: string,
+  command: string,
+  parameters: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ code: number; output: string }> {
+  const programs = ['forge', 'cast'].map((name) => dirname(foundry(name) ?? ''))
+  const path = [...programs, process.env.PATH].join(delimiter)
+  // Foundry writes files to the home folder.
+  return runIn(folder, command, parameters, { PATH: path, HOME: folder, FOUNDRY_SOLC: join(here, 'solc.mjs'), ...env })
+}
 
 function missingFile(path: string): string | undefined {
   return existsSync(path) ? undefined : advice
