@@ -65,7 +65,7 @@ async function firstPage(browser, url) {
     const look = () => {
       const tables = document.querySelectorAll('main tbody')
       const isFull = tables.length === 2 && [...tables].every((table) => table.rows.length > 0)
-      // The time of the frame after the one that paints the tables.
+      // The next frame begins when the tables are painted.
       if (isFull) requestAnimationFrame((now) => Object.assign(window, { shownMs: now }))
       else requestAnimationFrame(look)
     }

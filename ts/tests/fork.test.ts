@@ -358,7 +358,7 @@ describe('a development node that becomes a fork', () => {
   })
 
   test('behavior: requests have the time of a fork after a reset', async () => {
-    // More than the time of a request on a chain of its own.
+    // More than the time of a request without a fork.
     const slow = await CountingProxy.start(() => remote.url, 5500)
     const own = await NodeProcess.start(['--workers', '1'], settings)
     await own.result('hardhat_reset', [{ forking: { jsonRpcUrl: proxy.url, blockNumber: forkBlock - 1 } }])
@@ -368,7 +368,7 @@ describe('a development node that becomes a fork', () => {
       accounts++
       return (await own.ask('eth_getBalance', [`0x${accounts.toString(16).padStart(40, 'c')}`, 'latest'])).result
     }
-    // The worker may hear of the fork after the first request.
+    // The first request may arrive at the worker before the new time.
     await expect.poll(read, { timeout: 30_000 }).toBe('0x0')
     await own.stop()
     slow.stop()

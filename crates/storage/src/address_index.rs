@@ -51,7 +51,7 @@ impl<'a> AddressIndex<'a> {
         is_on(store).then_some(Self { store })
     }
 
-    /// Returns the first address whose row of a stored block of the best chain is absent or another one than follows from the block.
+    /// Returns the first address whose row of a stored block of the best chain is absent or does not follow from the block.
     /// `None` if all rows are right, or if the block is not in the index. The index may be switched off.
     pub fn wrong_row(store: &'a Store, number: u64, hash: &B256) -> Result<Option<Address>, StorageError> {
         let index = Self { store };

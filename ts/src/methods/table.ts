@@ -918,7 +918,7 @@ export const table: readonly MethodSpec<Context>[] = [
     module: 'hardhat',
     cost: 100,
     isWrite: true,
-    doc: 'Replaces the highest blocks by as many new ones, with transactions by the position of their block. An error ends it, and the old blocks come back.',
+    doc: 'Replaces the highest blocks by as many new ones, with transactions by the position of their block. An error ends it and restores the old blocks.',
   }),
   spec(personal_listAccounts, {
     name: 'personal_listAccounts',

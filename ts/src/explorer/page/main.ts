@@ -58,7 +58,7 @@ async function readSettings(): Promise<ExplorerSettings> {
   return (await (await fetch('/settings')).json()) as ExplorerSettings
 }
 
-/** Says why there is no connection. A browser does not tell a rejected key from a node that is away. */
+/** Says why there is no connection. A browser reports a rejected key like a node that is away. */
 async function reportAway(): Promise<void> {
   const needsKey = await readSettings().then(
     (settings) => settings.needsKey,
