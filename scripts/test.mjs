@@ -5,6 +5,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { checks } from './checks.mjs'
 import { cargoEnvironment } from './setup/cargo.mjs'
 import { installClients } from './setup/clients.mjs'
+import { installNatsServer } from './setup/natsServer.mjs'
 import { phase, run, SetupError } from './setup/run.mjs'
 import { root, setup } from './setup.mjs'
 
@@ -28,6 +29,8 @@ async function rustTests() {
     totals.passed += Number(passed)
     totals.failed += Number(failed)
   }
+  for (const [, name, reason] of output.text.matchAll(/^test (\S+) \.\.\. ignored, (.+ is not installed)$/gm))
+    process.stdout.write(`not run: ${name}: ${reason}\n`)
   if (output.code !== 0) throw new SetupError('Rust tests failed')
 }
 
@@ -62,6 +65,7 @@ function show(command, parameters, env) {
 
 await attempt('set-up of the packages', () => setup({ addon: false }))
 for (const [name, check] of checks(root)) await attempt(name, check)
+await attempt('nats-server', installNatsServer)
 await attempt('Rust tests', rustTests)
 await attempt('addon and bundle', () => setup({ addon: true, hardhat: true }))
 await attempt('tools of docs/tools.md', installClients)

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { libclangEnvironment } from './libclang.mjs'
+import { natsServer } from './natsServer.mjs'
 import { rocksdbEnvironment } from './rocksdb.mjs'
 import { SetupError, track } from './run.mjs'
 
@@ -13,7 +14,10 @@ const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
  * Compiles RocksDB if needed; `report` is called with the finished fraction.
  */
 export async function cargoEnvironment(report) {
-  const env = { ...process.env, ...(await libclangEnvironment()) }
+  const server = natsServer()
+  // Read by the tests of crates/fleet.
+  const nats = server === undefined ? {} : { RHIZOME_NATS_SERVER: server }
+  const env = { ...process.env, ...nats, ...(await libclangEnvironment()) }
   return { ...env, ...(await rocksdbEnvironment(root, env, report)) }
 }
 

@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { describe } from 'vitest'
+import { natsServer } from '../../scripts/setup/natsServer.mjs'
+import { scratchFolder } from './node.ts'
+import { freePort } from './redis.ts'
+
+const program = natsServer()
+
+/** Defines tests that need a NATS server; without one they are skipped with the reason in their name. */
+export function describeWithNats(name: string, tests: () => void): void {
+  if (program === undefined) describe.skip(`${name} (skipped: nats-server is not installed)`, tests)
+  else describe(name, tests)
+}
+
+const children = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL')
+})
+
+/** A NATS server with JetStream on a free loopback port. */
+export class NatsProcess {
+  readonly url: string
+  readonly #port: number
+  readonly #config: string
+  #child: ChildProcess | undefined
+
+  private constructor(port: number, settings: string) {
+    const folder = scratchFolder()
+    this.#port = port
+    this.url = `nats://127.0.0.1:${port}`
+    this.#config = join(folder, 'server.conf')
+    const streams = `jetstream { store_dir: ${JSON.stringify(join(folder, 'streams'))} }`
+    writeFileSync(this.#config, `listen: 127.0.0.1:${port}\n${streams}\n${settings}\n`)
+  }
+
+  static async start(settings = 'max_payload: 16MB'): Promise<NatsProcess> {
+    const server = new NatsProcess(await freePort(), settings)
+    await server.restart()
+    return server
+  }
+
+  /** Starts the server again with its data. */
+  async restart(): Promise<void> {
+    const child = spawn(program ?? '', ['-c', this.#config], { stdio: 'ignore' })
+    this.#child = child
+    children.add(child)
+    child.once('exit', () => children.delete(child))
+    while (!(await takesConnections(this.#port))) await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+
+  /** Kills the server. */
+  async kill(): Promise<void> {
+    const child = this.#child
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    child.kill('SIGKILL')
+    await ended
+  }
+}
+
+function takesConnections(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+}
