@@ -20,8 +20,9 @@ const crates = {
   archives: ['primitives', 'trie', 'pow', 'blobs', 'chain'],
   rskj: ['primitives', 'chain'],
   fork: ['primitives', 'trie', 'evm', 'chain'],
-  answers: ['primitives', 'trie', 'evm', 'chain', 'net', 'blobs', 'archives', 'rskj', 'fork'],
-  addon: ['primitives', 'evm', 'chain', 'net', 'fork', 'answers'],
+  fleet: ['primitives', 'pow', 'chain'],
+  answers: ['primitives', 'trie', 'evm', 'chain', 'net', 'blobs', 'archives', 'rskj', 'fork', 'fleet'],
+  addon: ['primitives', 'evm', 'chain', 'net', 'fork', 'fleet', 'answers'],
   conformance: ['primitives', 'trie', 'bitcoin', 'pow', 'evm', 'chain', 'answers'],
 }
 
@@ -32,7 +33,8 @@ const crateOwners = {
   napi: ['addon'],
   'napi-derive': ['addon'],
   object_store: ['blobs'],
-  tokio: ['net', 'blobs'],
+  tokio: ['net', 'blobs', 'fleet'],
+  'async-nats': ['fleet'],
   reqwest: ['fork'],
 }
 

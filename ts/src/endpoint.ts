@@ -5,6 +5,7 @@ import { isDevelopment } from './config/network.ts'
 import type { Config } from './config/schema.ts'
 import { Connections } from './http/connections.ts'
 import type { ConnectionTable } from './http/connectionTable.ts'
+import type { HeadGate } from './http/headGate.ts'
 import { Listener } from './http/listener.ts'
 import { HttpServer } from './http/server.ts'
 import type { Context } from './methods/context.ts'
@@ -36,6 +37,8 @@ export interface EndpointParts {
   readonly memory: MemoryBudget
   readonly connections: ConnectionTable
   readonly counters: Counters | undefined
+  /** Absent: there is no fleet. */
+  readonly gate: HeadGate | undefined
 }
 
 /** One address of one worker: HTTP and WebSocket on the same port. */
@@ -79,6 +82,7 @@ export class Endpoint {
       memory: parts.memory,
       connections: limit === 0 ? undefined : new Connections(parts.connections, limit, trusted, onRefused),
       health: parts.health,
+      heads: parts.gate,
       onConnections: (change) => counters?.change('httpConnections', change),
       onErrorStatus: (status) => counters?.countStatus(status),
     })

@@ -8,7 +8,16 @@ import { checkCertificates } from './config/certificate.ts'
 import { decidedChoices } from './config/choices.ts'
 import { setHeaderLimit } from './config/environment.ts'
 import { ConfigError } from './config/error.ts'
-import { hasAddressIndex, healthLimitsOf, memoryLimitOf, miningOf, timeoutOf, workersOf } from './config/network.ts'
+import { fleetSettings } from './config/fleet.ts'
+import {
+  hasAddressIndex,
+  healthLimitsOf,
+  isReplica,
+  memoryLimitOf,
+  miningOf,
+  timeoutOf,
+  workersOf,
+} from './config/network.ts'
 import { networkSettings } from './config/peers.ts'
 import { reload } from './config/reload.ts'
 import type { Config } from './config/schema.ts'
@@ -17,6 +26,7 @@ import { nativeSource } from './filters/nativeSource.ts'
 import { FilterRegistry } from './filters/registry.ts'
 import { sharedSource } from './filters/sharedSource.ts'
 import type { FilterStore } from './filters/store.ts'
+import { logFleet } from './fleetLog.ts'
 import { urlOf } from './http/url.ts'
 import { shutModules } from './methods/entries.ts'
 import type { Addon } from './native/bindings.ts'
@@ -34,6 +44,7 @@ import { keepsApps, type NodeStore, openStore } from './serviceStore.ts'
 import { maxIncompleteMessageBytes } from './settings.ts'
 import { loadState, type StateFiles, StateSaver } from './stateFiles.ts'
 import { logSync } from './syncLog.ts'
+import { version } from './version.ts'
 import { Workers } from './workers.ts'
 
 /** A serving node, with the operations that commands need. */
@@ -79,6 +90,7 @@ async function startWith(
 ): Promise<ServingNode> {
   let current = config
   const network = networkSettings(config)
+  const fleet = fleetSettings(config, version)
   let certificates = checkCertificates(config)
   const operator = config.admin.enabled ? (await import('./operator.ts')).prepareOperator(config, logger) : undefined
   const explorer = config.explorer.enabled ? (await import('./explorer.ts')).prepareExplorer(config, logger) : undefined
@@ -120,9 +132,10 @@ async function startWith(
     logUncomparedStates(opened, logger)
     for (const note of opened.fork?.notes ?? []) logger.warn(note)
     if (stateFiles !== undefined) await loadState(native, stateFiles)
+    if (fleet !== undefined) native.startFleet(JSON.stringify(fleet))
     if (network !== undefined) native.startNetwork(JSON.stringify(network))
     // Mined before serving: test suites read the time of the head first, and the genesis block is years old.
-    if (config.tools && headCursor(native).number === 0) await native.evmMine(1, -1, 0, 0)
+    if (config.tools && !isReplica(config) && headCursor(native).number === 0) await native.evmMine(1, -1, 0, 0)
     let isForked = native.forkedChain() !== null
     const timeoutMs = (): number => timeoutOf(current, isForked)
     const configureWorkers = (): void =>
@@ -148,6 +161,7 @@ async function startWith(
     const endIndexLog = hasAddressIndex(config)
       ? logAddressIndex(() => nodeFigures(native)?.missingInAddressIndex, logger)
       : () => undefined
+    const endFleetLog = fleet === undefined ? () => undefined : logFleet(() => nodeFigures(native)?.fleet, logger)
     accounting.start()
     source.watch(
       (keys) => workers.replaceKeys(keys),
@@ -219,6 +233,7 @@ async function startWith(
         isEnding = true
         endSyncLog()
         endIndexLog()
+        endFleetLog()
         source.stop()
         metrics?.close()
         admin?.close()

@@ -23,6 +23,8 @@ export async function nodeConfig(config: Config): Promise<string> {
     network: config.network,
     chainFile: config.chain === '' ? null : config.chain,
     chainId: config.development.chainId ?? null,
+    fleetRole: config.fleet.role === 'standalone' ? null : config.fleet.role,
+    hasAgreedLatest: config.fleet.latest === 'agreed',
     fork: isFork(config) ? forkOf(config) : null,
     forkCacheDir: config.fork.cache ? forkCacheDirOf(config) : null,
     development: (await developmentAccounts(config)) ?? null,

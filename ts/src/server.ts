@@ -4,6 +4,7 @@ import { addressesOf } from './config/addresses.ts'
 import { healthLimitsOf } from './config/network.ts'
 import type { Config } from './config/schema.ts'
 import { Endpoint, type EndpointParts } from './endpoint.ts'
+import { headGate } from './headGate.ts'
 import { ConnectionTable } from './http/connectionTable.ts'
 import type { Context } from './methods/context.ts'
 import type { Addon } from './native/bindings.ts'
@@ -92,6 +93,7 @@ export function createServer({
     memory,
     connections: new ConnectionTable(connections),
     counters,
+    gate: config.fleet.role === 'standalone' ? undefined : headGate(native, heads),
   }
   const endpoints = addressesOf(config).map(
     (address, index) => new Endpoint(address, settings[index] as Settings, parts),

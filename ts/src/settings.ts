@@ -52,7 +52,15 @@ function settingsAt(config: Config, { cors, hosts, isPublic }: Address) {
       servesDepthTags: choices.depthTags === 'serve',
     },
     bodies: { maxBatchRequests, hasHints },
-    http: { ...config.http, maxBodyBytes, cors, hosts, timeoutMs, hasErrorStatus: choices.errorStatus === '400' },
+    http: {
+      ...config.http,
+      maxBodyBytes,
+      cors,
+      hosts,
+      timeoutMs,
+      headWaitMs: config.fleet.headWaitMs,
+      hasErrorStatus: choices.errorStatus === '400',
+    },
     ws: { ...config.ws, maxMessageBytes, timeoutMs },
   }
 }

@@ -24,7 +24,9 @@ describe('stateFilesOf', () => {
   })
 
   test('error: flags that do not fit', () => {
-    expect(problems({ state: 'a' }, false)).toEqual(['--state: only for development networks, not for forks'])
+    expect(problems({ state: 'a' }, false)).toEqual([
+      '--state: only for development networks, not for forks and fleets',
+    ])
     expect(problems({ state: 'a', dumpState: 'b' })).toEqual(['--state: cannot be combined with --dump-state'])
     expect(problems({ loadState: 'a' }, true, true)[0]).toContain('--load-state: cannot be combined with --data-dir')
     expect(problems({ loadState: 'a', stateInterval: '5' })).toEqual([

@@ -19,7 +19,7 @@ export interface StateFlags {
   readonly stateInterval?: string | undefined
 }
 
-/** Reads the flags. `isAllowed`: for a development network with its own genesis block. Throws ConfigError. */
+/** Reads the flags. `isAllowed`: for a development network with its own genesis block and no fleet. Throws ConfigError. */
 export function stateFilesOf(flags: StateFlags, isAllowed: boolean, hasDataDir: boolean): StateFiles {
   const { state, loadState, dumpState, stateInterval } = flags
   const problems: string[] = []
@@ -28,7 +28,8 @@ export function stateFilesOf(flags: StateFlags, isAllowed: boolean, hasDataDir: 
     ...(loadState === undefined ? [] : ['--load-state']),
     ...(dumpState === undefined ? [] : ['--dump-state']),
   ]
-  if (given.length > 0 && !isAllowed) problems.push(`${given[0]}: only for development networks, not for forks`)
+  if (given.length > 0 && !isAllowed)
+    problems.push(`${given[0]}: only for development networks, not for forks and fleets`)
   if (state !== undefined && given.length > 1) problems.push(`--state: cannot be combined with ${given[1]}`)
   const load = state ?? loadState
   if (load !== undefined && hasDataDir) {

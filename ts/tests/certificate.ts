@@ -9,8 +9,8 @@ export interface Certificate {
   readonly ca: string
 }
 
-/** Creates a self-signed certificate in a new folder. */
-export function makeCertificate(folder: string, commonName = 'localhost'): Certificate {
+/** Creates a self-signed certificate in a new folder. `isAuthority`: some clients refuse the certificate of an authority as that of a server. */
+export function makeCertificate(folder: string, commonName = 'localhost', isAuthority = true): Certificate {
   mkdirSync(folder, { recursive: true })
   const cert = join(folder, 'cert.pem')
   const key = join(folder, 'key.pem')
@@ -18,7 +18,10 @@ export function makeCertificate(folder: string, commonName = 'localhost'): Certi
   const parameters = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2']
   execFileSync(
     'openssl',
-    ['req', '-x509', ...parameters, '-keyout', key, '-out', cert, '-subj', `/CN=${commonName}`, '-addext', names],
+    [
+      ...['req', '-x509', ...parameters, '-keyout', key, '-out', cert, '-subj', `/CN=${commonName}`, '-addext', names],
+      ...(isAuthority ? [] : ['-addext', 'basicConstraints=critical,CA:FALSE']),
+    ],
     { stdio: 'pipe' },
   )
   return { cert, key, ca: readFileSync(cert, 'utf8') }

@@ -66,6 +66,7 @@ describe('/health', () => {
       lagBlocks: 0,
       stalledSeconds: null,
       store: null,
+      fleet: null,
       reasons: [],
     })
   })

@@ -1,12 +1,13 @@
 //! Settings that `openNode` takes.
 
 use crate::forking::ForkConfig;
+use crate::node_role::NodeRole;
 use rhizome_answers::accounts::{self, Accounts};
 use rhizome_answers::key_store::KeyStore;
 use rhizome_answers::options::{
-    AnswerOptions, BridgeStateForm, CallOnHalt, EstimateBound, EstimateOnFailure, EstimateSearch, Listening, LogLimits,
-    MiningMode, PendingOnPartial, ProofFormat, ShownRemasc, SignatureForm, TagDepths, TraceLimits, TraceShape,
-    TransactionForm,
+    AnswerOptions, BridgeStateForm, CallOnHalt, EstimateBound, EstimateOnFailure, EstimateSearch, LatestBlock,
+    Listening, LogLimits, MiningMode, PendingOnPartial, ProofFormat, ShownRemasc, SignatureForm, TagDepths,
+    TraceLimits, TraceShape, TransactionForm,
 };
 use rhizome_answers::{ForkedChain, RpcError};
 use rhizome_chain::{ChainConfig, DataDir, OldStateRoots, ProvenBlocks, SnapshotHeights, StateHistory};
@@ -27,6 +28,10 @@ pub(crate) struct NodeConfig {
     chain_file: Option<PathBuf>,
     chain_id: Option<u8>,
     development: Option<DevelopmentAccounts>,
+    /// `None` without a fleet.
+    fleet_role: Option<NodeRole>,
+    /// Whether the tag `latest` is the block that all ready nodes of the fleet have.
+    has_agreed_latest: bool,
     /// Present in a fork.
     fork: Option<ForkConfig>,
     /// Folder of the cached results of remote nodes; `None`: no cache on the disk.
@@ -337,6 +342,7 @@ impl NodeConfig {
             OldRoots::Rskip85 => OldStateRoots::SinceRskip85,
             OldRoots::Checked => OldStateRoots::Checked,
         };
+        chain.notes_blocks = matches!(self.fleet_role, Some(NodeRole::Importer));
         chain.keeps_time_offset = matches!(self.choices.time_offset, TimeOffset::Lasting);
         chain.pool.fits_next_block = matches!(self.choices.waiting, WaitingChoice::Explained);
         if is_development {
@@ -479,6 +485,8 @@ impl NodeConfig {
                 Traces::Reference => TraceShape::Reference,
             },
             trace_limits: TraceLimits { bytes: self.trace_bytes, count: self.trace_count },
+            fleet_role: self.fleet_role.map(Into::into),
+            latest: if self.has_agreed_latest { LatestBlock::Agreed } else { LatestBlock::Own },
             default_gas_price: is_development.then_some(U256::ZERO),
             replay_bytes: self.cache_bytes / 8,
             ..document

@@ -138,6 +138,7 @@ pub(crate) fn open(
         ChainEvent::NewHead { .. } => heads.notify(),
         ChainEvent::PendingTransaction { .. } => pending.notify(),
         ChainEvent::TransactionSkipped(_) => left_out.notify(),
+        ChainEvent::TransactionAdmitted { .. } => {}
     }));
     Ok(node)
 }

@@ -53,6 +53,7 @@ pub fn anvil_set_rpc_url(env: &Env, url: String, deadline_ms: i64, token: i64) -
 fn reset(running: &Running, forking: Option<Forking>) -> Answer {
     let _resetting = running.resetting.lock();
     let node = running.node();
+    node.require_no_fleet("hardhat_reset")?;
     let Some(Forking { json_rpc_url, block_number }) = forking else {
         let is_fork = node.fork().is_some();
         let own = if is_fork { replace(running, own_node(running)?) } else { node };

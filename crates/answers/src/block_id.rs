@@ -3,7 +3,7 @@
 use crate::caches::HeadCache;
 use crate::error::{ErrorCode, RpcError};
 use crate::node::{ForkedChain, Node};
-use crate::options::{PendingOnPartial, TagDepths};
+use crate::options::{LatestBlock, PendingOnPartial, TagDepths};
 use crate::parameters;
 use crate::state;
 use rhizome_chain::{BlockRecord, PendingBlock};
@@ -112,10 +112,12 @@ impl<'a> BlockId<'a> {
 
     fn is_at(&self, node: &Node, head: u64) -> bool {
         match self.target {
-            Target::Latest => true,
+            Target::Latest => node.options().latest == LatestBlock::Own || node.latest_number() == head,
             Target::Number(number) => number == head,
             // `find` refuses a tag that is not served.
-            Target::Behind(tag) => tag.number(node.options().tag_depths, head).is_ok_and(|number| number == head),
+            Target::Behind(tag) => {
+                tag.number(node.options().tag_depths, node.latest_number()).is_ok_and(|number| number == head)
+            }
             _ => false,
         }
     }
@@ -170,12 +172,12 @@ impl<'a> BlockId<'a> {
     pub fn find(&self, node: &Node) -> Result<Option<BlockRef>, RpcError> {
         let chain = node.chain();
         let record = match self.target {
-            Target::Latest => return Ok(Some(BlockRef::Mined(chain.head().record.clone()))),
+            Target::Latest => return Ok(Some(BlockRef::Mined(node.latest()?))),
             Target::Pending => return Ok(Some(BlockRef::Pending(chain.pending_block(node.now())?))),
             Target::Earliest => chain.main_block(0)?,
             Target::Behind(tag) => {
                 let head = chain.head();
-                match tag.number(node.options().tag_depths, head.number())? {
+                match tag.number(node.options().tag_depths, node.latest_number())? {
                     number if number == head.number() => Some(head.record.clone()),
                     number => chain.main_block(number)?,
                 }
@@ -198,7 +200,7 @@ impl<'a> BlockId<'a> {
         let found = self.find(node)?;
         let number = match self.target {
             Target::Number(number) => Some(number),
-            Target::Behind(tag) => Some(tag.number(node.options().tag_depths, node.chain().head().number())?),
+            Target::Behind(tag) => Some(tag.number(node.options().tag_depths, node.latest_number())?),
             _ => None,
         };
         if let (None, Some(number)) = (&found, number) {

@@ -27,6 +27,8 @@ mod execution;
 pub mod fair_queue;
 pub mod feed;
 mod first_block;
+pub mod fleet;
+mod fleet_figures;
 pub mod fork;
 mod gas_price;
 pub mod hardhat;

@@ -97,9 +97,7 @@ impl LogQuery {
     pub fn search_range(&self, node: &Node) -> Result<SearchRange, RpcError> {
         match &self.range {
             RequestedRange::Block(hash) => Ok(SearchRange::Block(*hash)),
-            RequestedRange::Range { from, to } => {
-                range(*from, *to, node.chain().head().number(), node.options().tag_depths)
-            }
+            RequestedRange::Range { from, to } => range(*from, *to, node.latest_number(), node.options().tag_depths),
         }
     }
 }

@@ -33,8 +33,9 @@ pub(crate) fn malformed(error: MiningSolutionError) -> RpcError {
     RpcError::invalid_params(error.to_string())
 }
 
-/// Hands a solution to the chain.
-pub(crate) fn submit(node: &Node, solution: &MiningSolution) -> Answer {
+/// Hands a solution that a method has received to the chain.
+pub(crate) fn submit(node: &Node, method: &str, solution: &MiningSolution) -> Answer {
+    node.require_miner(method)?;
     let submitted = node.chain().submit_solution(solution, node.now())?;
     let mut json = JsonWriter::new();
     json.begin_object();

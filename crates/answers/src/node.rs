@@ -7,9 +7,10 @@ use crate::feed::deleted::DeletedBlocks;
 use crate::feed::pending_hashes::PendingFeed;
 use crate::feed::waiting::WaitingFeed;
 use crate::mining_schedule::MiningSchedule;
-use crate::options::AnswerOptions;
+use crate::options::{AnswerOptions, LatestBlock};
 use parking_lot::Mutex;
 use rhizome_chain::{BlockRecord, Chain, ChainEvent, Fork, ForkOrigin, LocalOrigin};
+use rhizome_fleet::{Fleet, FleetRole};
 use rhizome_fork::RemoteChain;
 use rhizome_net::{BanStore, PeerNetwork, PeerStanding};
 use rhizome_primitives::{B256, ChainSpec, U256, keccak256};
@@ -26,6 +27,7 @@ pub struct Node {
     chain: Arc<Chain>,
     standing: Arc<PeerStanding>,
     network: OnceLock<PeerNetwork>,
+    fleet: OnceLock<Fleet>,
     fork: Option<ForkedChain>,
     options: AnswerOptions,
     accounts: Accounts,
@@ -59,12 +61,13 @@ impl Node {
                 retracted.iter().for_each(|hash| lost.push(*hash, *number));
             }
             ChainEvent::TransactionSkipped(left) => waiting.push(left),
-            ChainEvent::NewHead { .. } => {}
+            ChainEvent::NewHead { .. } | ChainEvent::TransactionAdmitted { .. } => {}
         }));
         let mining = Arc::new(MiningSchedule::new(options.mining));
         Ok(Self {
             standing,
             network: OnceLock::new(),
+            fleet: OnceLock::new(),
             fork: None,
             caches: Caches::new(options.cache_bytes, options.replay_bytes),
             chain,
@@ -97,6 +100,59 @@ impl Node {
     /// Takes the network that was started for this node. A second one is stopped at once.
     pub fn attach_network(&self, network: PeerNetwork) {
         drop(self.network.set(network));
+    }
+
+    /// The part of this node in a fleet, `None` without one.
+    pub fn fleet(&self) -> Option<&Fleet> {
+        self.fleet.get()
+    }
+
+    /// Takes the part in a fleet that was started for this node. A second one is stopped at once.
+    pub fn attach_fleet(&self, fleet: Fleet) {
+        drop(self.fleet.set(fleet));
+    }
+
+    /// Returns the number of the block of the tag `latest`: that of the head, or in a fleet, by its setting, that of the highest block
+    /// that all ready nodes have.
+    pub(crate) fn latest_number(&self) -> u64 {
+        let head = self.chain.head().number();
+        match (self.options.latest, self.fleet()) {
+            (LatestBlock::Agreed, Some(fleet)) => fleet.agreed_number().min(head),
+            _ => head,
+        }
+    }
+
+    /// Returns the block of the tag `latest`.
+    pub(crate) fn latest(&self) -> Result<Arc<BlockRecord>, RpcError> {
+        let head = self.chain.head();
+        let record = match self.latest_number() {
+            number if number >= head.number() => None,
+            number => self.chain.main_block(number)?,
+        };
+        Ok(record.unwrap_or_else(|| Arc::clone(&head.record)))
+    }
+
+    /// Fails with -32000 in a fleet, for methods that change the chain other than by blocks.
+    pub fn require_no_fleet(&self, method: &str) -> Result<(), RpcError> {
+        match self.options.fleet_role {
+            None => Ok(()),
+            Some(_) => {
+                let message =
+                    format!("{method} is not served in a fleet: other nodes get blocks, and the change is in none");
+                Err(RpcError::new(ErrorCode::ServerError, message))
+            }
+        }
+    }
+
+    /// Fails with -32000 on a replica, for methods that mine.
+    pub(crate) fn require_miner(&self, method: &str) -> Result<(), RpcError> {
+        match self.options.fleet_role {
+            Some(FleetRole::Replica) => {
+                let message = format!("{method} is not served by a replica: the importers of the fleet mine");
+                Err(RpcError::new(ErrorCode::ServerError, message))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Makes the node that of a fork. The chain must continue the other one.

@@ -3,7 +3,7 @@
 use crate::error::{Answer, write_fault_text};
 use crate::json::JsonWriter;
 use crate::node::Node;
-use crate::{network_figures, sync_figures};
+use crate::{fleet_figures, network_figures, sync_figures};
 use rhizome_chain::SubPool;
 
 /// Statistics of one executor: a pool of threads with a queue.
@@ -42,6 +42,7 @@ pub fn answer(node: &Node, executors: &[ExecutorStats]) -> Answer {
     };
     sync_figures::write(&mut json, node);
     network_figures::write(&mut json, node);
+    fleet_figures::write(&mut json, node);
     json.key("lanes").begin_object();
     for executor in executors {
         json.key(executor.name).begin_object();

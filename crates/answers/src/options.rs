@@ -1,5 +1,6 @@
 //! The choices that the API document and the reference node leave open, and the limits of an answer.
 
+use rhizome_fleet::FleetRole;
 use rhizome_primitives::{Transaction, U256};
 
 /// How blocks come into being on this node.
@@ -14,6 +15,15 @@ pub enum MiningMode {
     },
     /// Blocks come from outside only.
     Off,
+}
+
+/// Block of the tag `latest` in a fleet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LatestBlock {
+    /// The head of this node.
+    Own,
+    /// The highest block of the best chain that all ready nodes of the fleet have.
+    Agreed,
 }
 
 /// Answer of `eth_estimateGas` when the simulated execution fails.
@@ -219,6 +229,10 @@ pub struct AnswerOptions {
     pub trace_shape: TraceShape,
     /// Limits of traces.
     pub trace_limits: TraceLimits,
+    /// Part of the node in a fleet, `None` without one.
+    pub fleet_role: Option<FleetRole>,
+    /// Block of the tag `latest` in a fleet.
+    pub latest: LatestBlock,
     /// `eth_gasPrice` = best minimum gas price * this / 100.
     pub gas_price_percent: u64,
     /// Price of `eth_sendTransaction` without `gasPrice`. `None`: the price of `eth_gasPrice`.
@@ -253,6 +267,8 @@ impl AnswerOptions {
             proof_format: ProofFormat::Rhizome,
             trace_shape: TraceShape::Standard,
             trace_limits: TraceLimits { bytes: 10_485_760, count: 10_000 },
+            fleet_role: None,
+            latest: LatestBlock::Own,
             gas_price_percent: 110,
             default_gas_price: None,
             cache_bytes: 32 << 20,

@@ -44,6 +44,7 @@ pub(crate) fn dump(node: &Node, max_bytes: usize) -> Result<Vec<u8>, RpcError> {
 /// Writes the accounts of a state, as JSON or compressed by gzip, over those of the head. Accounts and storage slots that the
 /// state does not name stay. Nothing is changed if it cannot be read. Returns the number of accounts.
 pub(crate) fn load(node: &Node, bytes: &[u8]) -> Result<usize, LoadError> {
+    node.require_no_fleet("anvil_loadState")?;
     let chain = node.require_development()?;
     let accounts = read::accounts(bytes)?;
     let count = accounts.len();

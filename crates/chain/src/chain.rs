@@ -437,6 +437,7 @@ fn store_options(config: &ChainConfig) -> StoreOptions {
         node_versions: config.proven_blocks.node_versions(),
         has_address_index: config.has_address_index,
         durability: if config.is_power_safe { Durability::Power } else { Durability::Process },
+        notes_blocks: config.notes_blocks,
         ..StoreOptions::default()
     }
 }

@@ -225,6 +225,8 @@ pub struct ChainConfig {
     pub has_fixed_clock: bool,
     /// The development offset stays after a block was built. Otherwise it applies to one block.
     pub keeps_time_offset: bool,
+    /// Notes each stored block until it is in the block log of a fleet.
+    pub notes_blocks: bool,
 }
 
 /// Memory of a loaded trie node, estimated, in bytes.
@@ -287,6 +289,7 @@ impl ChainConfig {
             clock: Clock::system(),
             has_fixed_clock: false,
             keeps_time_offset: false,
+            notes_blocks: false,
         }
     }
 }

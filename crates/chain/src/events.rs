@@ -19,6 +19,13 @@ pub enum ChainEvent {
         /// Blocks that left it, highest first.
         retracted: Vec<B256>,
     },
+    /// The pool took a transaction, pending or queued.
+    TransactionAdmitted {
+        /// Its hash.
+        hash: B256,
+        /// Its source.
+        origin: TransactionOrigin,
+    },
     /// A transaction can be mined now.
     PendingTransaction {
         /// Its hash.
@@ -39,6 +46,8 @@ pub enum TransactionOrigin {
     HeadChange,
     /// A peer, by the key of its connection.
     Peer(usize),
+    /// Another node of the fleet.
+    Fleet,
 }
 
 type ChainListener = Arc<dyn Fn(&ChainEvent) + Send + Sync>;

@@ -2,7 +2,7 @@
 //!
 //! | Column | Key | Row |
 //! | --- | --- | --- |
-//! | `default` | name | layout, identity, head, oldest kept state, first receipts, correction of total difficulties, banned addresses; original state root and changes of a head whose state was set by hand |
+//! | `default` | name | layout, identity, head, oldest kept state, first receipts, correction of total difficulties, banned addresses; place in the block log of a fleet, blocks that are not in it yet; original state root and changes of a head whose state was set by hand |
 //! | `nodes` | name | list of the node files, which hold the messages of trie nodes and long values (code) |
 //! | `packs` | sequence number | nodes of one block that are not flushed to the node files yet |
 //! | `trie` | position of a node, see `NodePosition::row_key` | message of the node that was there at the last flush |
@@ -103,6 +103,11 @@ pub(crate) const ADDRESS_TIP_KEY: &[u8] = b"address index tip";
 
 /// Key of the range of blocks that the address index still misses, in the column `default`.
 pub(crate) const MISSING_ADDRESSES_KEY: &[u8] = b"address index missing";
+/// Key of the place in the block log of a fleet, in the column `default`.
+pub(crate) const LOG_PLACE_KEY: &[u8] = b"log place";
+
+/// Key prefix in the column `default`, followed by number and hash of a block that is not in the block log of a fleet yet.
+pub(crate) const UNPUBLISHED_PREFIX: &[u8] = b"unpublished ";
 
 /// Key of the banned addresses in the column `default`.
 pub(crate) const BANS_KEY: &[u8] = b"bans";

@@ -16,6 +16,7 @@
 mod address_index;
 mod address_rows;
 mod base_state;
+mod block_log;
 mod cached_nodes;
 mod change_set;
 mod columns;
@@ -61,6 +62,7 @@ mod mutation;
 
 pub use address_index::{AddressIndex, AddressPlan, SearchOrder};
 pub use base_state::BaseState;
+pub use block_log::{BlockLogRows, LogPlace};
 pub use cached_nodes::CachedNodes;
 pub use change_set::{ChangeSet, ReplacedState, StoredValue, ValueChange};
 pub use current_nodes::CurrentNodes;

@@ -9,6 +9,7 @@ use rhizome_trie::StateReader;
 use tempfile::TempDir;
 
 use crate::base_state::BaseState;
+use crate::block_log::BlockLogState;
 use crate::database::{DataDirectory, Database, DatabaseKind};
 use crate::directory_blocks::{check_database, shared_lock};
 use crate::kept_states::KeptStates;
@@ -95,6 +96,7 @@ impl Store {
             main_hashes: MainHashes::default(),
             history_tail: RwLock::default(),
             generation: AtomicU64::new(1),
+            block_log: BlockLogState::default(),
             values: Cache::with_weighter(value_bytes / TYPICAL_VALUE_BYTES + 1, value_bytes as u64, StoredValueWeight),
         };
         store.load_history_tail()?;

@@ -76,6 +76,8 @@ pub struct StoreOptions {
     pub history_tail: usize,
     /// Keeps the address index.
     pub has_address_index: bool,
+    /// Notes each new block until it is in the block log of a fleet.
+    pub notes_blocks: bool,
 }
 
 impl Default for StoreOptions {
@@ -89,6 +91,7 @@ impl Default for StoreOptions {
             // About 8 MB.
             history_tail: 32_768,
             has_address_index: false,
+            notes_blocks: false,
         }
     }
 }

@@ -11,6 +11,7 @@ use rocksdb::properties;
 
 use crate::StorageError;
 use crate::base_state::BaseState;
+use crate::block_log::BlockLogState;
 use crate::change_set::{ChangeSet, ReplacedState, StoredValue, StoredValueView};
 use crate::columns::{
     self, BANS_KEY, BLOCKS, CHANGES, FLUSHED_KEY, HEAD_KEY, HEIGHTS, META, RECEIPTS, TRANSACTIONS, TRIE, VALUES,
@@ -70,6 +71,7 @@ pub struct Store {
     pub(crate) history_tail: RwLock<HistoryTail>,
     /// Incremented right before a batch that changes the flat state.
     pub(crate) generation: AtomicU64,
+    pub(crate) block_log: BlockLogState,
     /// Number that is added, modulo 2^256, to the total difficulties of all rows but those of genesis.
     pub(crate) difficulty_correction: RwLock<U256>,
     /// Cache of long values (code) and trie nodes by hash.

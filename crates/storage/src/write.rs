@@ -19,7 +19,7 @@ use crate::options::NodeVersions;
 use crate::record::{self, FlushedTrie, HeightEntry};
 use crate::value_references::ReferenceChanges;
 use crate::write_faults::WriteFault;
-use crate::{StorageError, Store, address_index, flat, history, history_tail, log_index, older_blocks};
+use crate::{StorageError, Store, address_index, block_log, flat, history, history_tail, log_index, older_blocks};
 
 /// Approximate size of a row in a batch, without a long value.
 const ROW_BYTES: usize = 96;
@@ -180,6 +180,7 @@ impl Store {
         self.batch_indexes(&mut batch, slice::from_ref(&write))?;
         let Some(best) = &write.head_change else {
             self.database.write_batch(batch)?;
+            self.block_log.written(write.number);
             return Ok(self.generation());
         };
         batch.put_cf(self.database.engine()?.column(META)?, HEAD_KEY, write.hash);
@@ -187,7 +188,9 @@ impl Store {
         address_index::move_head(self, &mut batch, &write, best)?;
         let fork = best.enacted.first().map_or(write.number, |(number, _)| *number).saturating_sub(1);
         let written = || self.write_changed_chain(batch, fork, write.number);
-        if best.retracted.is_empty() { written() } else { self.main_hashes.change(written) }
+        let generation = if best.retracted.is_empty() { written() } else { self.main_hashes.change(written) }?;
+        self.block_log.written(write.number);
+        Ok(generation)
     }
 
     /// Like [`Store::write_block`] for several executed blocks, each the child of the one before, the first one a child of the
@@ -206,7 +209,9 @@ impl Store {
         if let Some(last) = writes.last() {
             batch.put_cf(self.database.engine()?.column(META)?, HEAD_KEY, last.hash);
         }
-        self.write_extended_chain(batch, &writes)
+        let generation = self.write_extended_chain(batch, &writes)?;
+        writes.first().inspect(|first| self.block_log.written(first.number));
+        Ok(generation)
     }
 
     /// Writes a batch that adds children of the head to the best chain. Their changes join the tail of the history; if it is full, its
@@ -418,6 +423,7 @@ impl Store {
             let entry = HeightEntry { hash: write.hash, total_difficulty, is_main: false };
             // A block that was stored without execution is written again.
             if entries.iter().all(|known| known.hash != write.hash) {
+                block_log::add_to_batch(self, batch, write.number, &write.hash)?;
                 entries.push(entry);
             }
         }

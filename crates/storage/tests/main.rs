@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
+mod block_log;
 mod directory;
 mod directory_blocks;
 mod flat_state;

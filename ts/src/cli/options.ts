@@ -44,6 +44,8 @@ const settings = {
   forkKey: ['--fork-key', 'fork.key'],
   forkCache: ['--no-fork-cache', 'fork.cache'],
   indexAddresses: ['--index-addresses', 'index.addresses'],
+  fleet: ['--fleet', 'fleet.role'],
+  fleetUrl: ['--fleet-url', 'fleet.url'],
   logLevel: ['--log-level', 'log.level'],
 } as const
 

@@ -55,6 +55,8 @@ export function startCommand(): Command {
     .option('--fork-key <header=value>', 'header of the requests to the other node')
     .option('--no-fork-cache', 'do not cache the results of the other node on the disk')
     .option('--index-addresses', 'index transactions by address, for ots_searchTransactions*')
+    .option('--fleet <importer|replica>', 'part of the node in a fleet (default: no fleet)')
+    .option('--fleet-url <urls>', 'URLs of the NATS servers of the fleet, separated by commas')
     .option('--cors <origins>', 'origins of web pages that may call, separated by commas; "*" for all')
     .option('--compat <choice>', 'behave like the API document or the reference node (default: document)')
     .option('--tools', 'answer as test suites of Hardhat and Foundry expect (regtest and devnet)')
@@ -128,7 +130,8 @@ async function run(
   const config = configFrom(options)
   const artifacts = shows.artifacts === undefined ? undefined : await readArtifacts(shows.artifacts)
   const gas = shows.hasGasReport ? new GasReport() : undefined
-  const stateFiles = stateFilesOf(stateFlags, isDevelopment(config) && !isFork(config), options.dataDir !== undefined)
+  const isAllowed = isDevelopment(config) && !isFork(config) && config.fleet.role === 'standalone'
+  const stateFiles = stateFilesOf(stateFlags, isAllowed, options.dataDir !== undefined)
   const hasFile = options.config !== undefined
   // With a file, SIGHUP reloads it. Without a file, SIGHUP means that the terminal has closed.
   const signalled = nextSignal(hasFile ? ['SIGINT', 'SIGTERM'] : ['SIGINT', 'SIGTERM', 'SIGHUP'])

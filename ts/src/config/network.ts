@@ -10,6 +10,11 @@ export function isDevelopment(config: Config): boolean {
   return config.network === 'regtest' || config.network === 'devnet'
 }
 
+/** Whether the node takes its blocks from the importers of a fleet. */
+export function isReplica(config: Config): boolean {
+  return config.fleet.role === 'replica'
+}
+
 export function isFork(config: Config): boolean {
   return config.fork.url !== ''
 }
@@ -52,12 +57,13 @@ const developmentOrigins = ['chrome-extension://*', 'moz-extension://*', 'remix.
 const publicHeadAgeSeconds = 300
 
 export function healthLimitsOf(config: Config): HealthLimits {
-  const { maxHeadAgeSeconds, maxLagBlocks } = config.health
+  const { maxHeadAgeSeconds, maxLagBlocks, maxFleetFailureSeconds } = config.health
   const isAssumed = maxHeadAgeSeconds === undefined && !isDevelopment(config)
   return {
     maxHeadAgeSeconds: maxHeadAgeSeconds ?? (isAssumed ? publicHeadAgeSeconds : 0),
     maxLagBlocks,
-    needsPeers: isAssumed,
+    maxFleetFailureSeconds,
+    needsPeers: isAssumed && !isReplica(config),
   }
 }
 
@@ -138,7 +144,8 @@ export type Mining =
   | { readonly mode: 'off' }
 
 export function miningOf(config: Config): Mining {
-  const mining = config.mining === '' ? (isDevelopment(config) ? 'auto' : 'off') : config.mining
+  const assumed = isDevelopment(config) && !isReplica(config) ? 'auto' : 'off'
+  const mining = config.mining === '' ? assumed : config.mining
   if (mining.startsWith('interval=')) {
     return { mode: 'interval', milliseconds: Math.round(Number(mining.slice('interval='.length)) * 1000) }
   }

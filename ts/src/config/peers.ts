@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { ConfigError } from './error.ts'
-import { dataDirOf, isDevelopment, provenBlocksOf } from './network.ts'
+import { dataDirOf, isDevelopment, isReplica, provenBlocksOf } from './network.ts'
 import type { Config } from './schema.ts'
 
 /** Ports and hosts of the public networks (docs/spec/p2p.md, 1.2). */
@@ -31,6 +31,7 @@ export interface NetworkSettings {
 
 /** Returns the settings of the network; undefined if the node runs without peers. Throws ConfigError. */
 export function networkSettings(config: Config): NetworkSettings | undefined {
+  if (isReplica(config)) return undefined
   const { p2p } = config
   const known = config.chain === '' ? publicNetworks[config.network] : undefined
   const port = p2p.port ?? known?.port ?? 0

@@ -496,6 +496,44 @@ export const schema = section('', {
     }),
   }),
 
+  fleet: section('Several nodes of one chain that share blocks, transactions and heads over NATS JetStream.', {
+    role: oneOf(
+      'Part of the node: importer (has peers or mines, and publishes all blocks that it stores), replica (takes blocks from importers only), or standalone (no fleet).',
+      ['standalone', 'importer', 'replica'],
+      'standalone',
+    ),
+    url: Type.String({
+      description: 'URLs of the NATS servers, separated by commas: nats://[user:password@]host[:port], tls:// for TLS.',
+      default: '',
+      pattern: '^(|(nats|tls)://[^\\s,]+(,(nats|tls)://[^\\s,]+)*)$',
+      expects: 'a nats or tls URL',
+      isSecret: true,
+    }),
+    credentials: text('File with one line, USER:PASSWORD or a token. Empty: those of the URL, if any.'),
+    name: Type.String({
+      description: 'Name of the node, unique in the fleet. Empty: name of the machine and a random number.',
+      default: '',
+      pattern: '^[A-Za-z0-9_-]{0,64}$',
+      expects: 'at most 64 letters, digits, - and _',
+    }),
+    tlsCa: text('File with the certificates of authorities to trust besides those of the system (PEM).'),
+    tlsCert: text('File with the certificate of this node for the NATS server (PEM).'),
+    tlsKey: text('File with the private key of that certificate (PEM).'),
+    retentionDays: whole(
+      'Days for which a new block log keeps a block. Longer than a replica may be away.',
+      7,
+      1,
+      3650,
+    ),
+    streamCopies: whole('Copies of new streams in a cluster of NATS servers.', 1, 1, 5),
+    latest: oneOf(
+      'The block tag latest: the head of this node (own), or the highest block that all ready nodes have (agreed).',
+      ['own', 'agreed'],
+      'own',
+    ),
+    headWaitMs: whole('Longest wait of a request with the header If-Head-At-Least, in milliseconds.', 2000, 0, 60_000),
+  }),
+
   pool: section('Transactions that wait for a block.', {
     rateLimiter: oneOf(
       'Limit the transactions of each account: on, off. Empty: on, but off on development networks.',
@@ -569,6 +607,7 @@ export const schema = section('', {
       }),
     ),
     maxLagBlocks: whole('Blocks between the head and the highest stored block. 0: not checked.', 0),
+    maxFleetFailureSeconds: whole('Seconds for which a replica may be cut off from its fleet. 0: not checked.', 60),
   }),
 
   metrics: section(

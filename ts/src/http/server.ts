@@ -16,7 +16,9 @@ import { type Body, BodyThrottle, owned, readBody, release } from './body.ts'
 import { clientAddress, peerAddress } from './clientAddress.ts'
 import { compressed, isWorthCompressing } from './compression.ts'
 import { type Connections, routesBehind } from './connections.ts'
+import { corsHeaders, preflightHeaders } from './cors.ts'
 import { framingOf } from './framing.ts'
+import { type HeadGate, headHeaders, leastHeadHeader, leastHeadOf } from './headGate.ts'
 import { LargeAnswers } from './largeAnswers.ts'
 import { isJson } from './mediaType.ts'
 import { isHostAllowed, isOriginAllowed } from './origin.ts'
@@ -49,6 +51,8 @@ export interface HttpParts {
   readonly memory: MemoryBudget
   /** Absent: connections of each client are not limited. */
   readonly connections?: Connections | undefined
+  /** Absent: answers do not name the head, and requests do not wait for one. */
+  readonly heads?: HeadGate | undefined
 }
 
 type Route = (response: HttpResponse, request: HttpRequest) => void
@@ -66,6 +70,7 @@ export class HttpServer {
   readonly #connections: Connections | undefined
   readonly #memory: MemoryBudget
   readonly #answers: LargeAnswers
+  readonly #heads: HeadGate | undefined
   readonly #throttle = new BodyThrottle()
   #running = 0
 
@@ -81,6 +86,7 @@ export class HttpServer {
       trusted = new AddressRanges([]),
       connections,
       memory,
+      heads,
     }: HttpParts,
   ) {
     this.#bodies = bodies
@@ -94,6 +100,7 @@ export class HttpServer {
     this.#connections = connections
     this.#memory = memory
     this.#answers = new LargeAnswers(settings, memory)
+    this.#heads = heads
   }
 
   /** Adds the routes to an app. */
@@ -244,6 +251,11 @@ export class HttpServer {
     }
     const headers = origin === '' ? noHeaders : this.#corsHeaders(origin)
     const encoding = this.#settings.compression === 'none' ? '' : request.getHeader('accept-encoding')
+    const least = this.#heads === undefined ? undefined : leastHeadOf(request.getHeader(leastHeadHeader))
+    if (Number.isNaN(least)) {
+      this.#refuse(response, refused(400, 'If-Head-At-Least: expected a block number in decimal', headers))
+      return
+    }
     const context = new RequestContext(this.#settings.timeoutMs, this.#cancel)
     const sentId = request.getHeader('x-request-id')
     if (sentId !== '' && isRequestId(sentId)) context.id = sentId
@@ -255,7 +267,7 @@ export class HttpServer {
       // The key may have expired while the body arrived.
       const renew = (one: Admission | Refusal) => (typeof one === 'string' ? one : this.#keyring.renew(one))
       const still = admitted instanceof Promise ? admitted.then(renew) : renew(admitted)
-      const kept = still instanceof Promise ? owned(body) : body
+      const kept = still instanceof Promise || least !== undefined ? owned(body) : body
       const finish = (one: Admission | Refusal): void => {
         if (context.isAborted) {
           release(body)
@@ -267,7 +279,9 @@ export class HttpServer {
           return
         }
         context.caller = one.caller
-        this.#answer(response, kept, context, headers, encoding)
+        const answer = () => this.#answer(response, kept, context, headers, encoding)
+        if (least === undefined) answer()
+        else this.#waitForHead(least, response, kept, context, headers, answer)
       }
       if (still instanceof Promise) {
         still.then(finish, () => {
@@ -284,6 +298,31 @@ export class HttpServer {
       stopReading()
       context.abort()
     })
+  }
+
+  /** Answers a request when the node has a head, or refuses it after a while. */
+  #waitForHead(
+    least: number,
+    response: HttpResponse,
+    body: Body,
+    context: RequestContext,
+    headers: Headers,
+    answer: () => void,
+  ): void {
+    this.#running++
+    const { headWaitMs, timeoutMs } = this.#settings
+    const limitMs = timeoutMs === 0 ? headWaitMs : Math.min(headWaitMs, timeoutMs)
+    const reached = this.#heads?.reach(least, limitMs) ?? Promise.resolve(true)
+    const finish = (isThere: boolean): void => {
+      this.#running--
+      if (context.isAborted) release(body)
+      else if (isThere) response.cork(answer)
+      else {
+        release(body)
+        this.#refuse(response, this.#outgoing(wholeError(unavailable(`The node has no block ${least} yet`)), headers))
+      }
+    }
+    reached.then(finish, () => finish(false))
   }
 
   /** Returns the key of a request, or sends the error response and returns undefined. In open mode the request is not searched for a key. */
@@ -331,16 +370,18 @@ export class HttpServer {
     }
     const done = { bytes: body.bytes, held }
     this.#running++
+    // Read before the answer is computed: the answer is never older.
+    const head = this.#heads === undefined ? noHeaders : headHeaders(this.#heads.latest(), headers.length > 0)
     const reply = this.#bodies.serve(body.bytes, context)
     if (reply instanceof Promise) {
       if (held !== uncounted) void reply.finally(() => release(done)).catch(() => undefined)
       reply.then(
-        (finished) => this.#finish(response, finished, context, headers, encoding),
-        () => this.#finish(response, defect, context, headers, encoding),
+        (finished) => this.#finish(response, finished, context, headers, encoding, head),
+        () => this.#finish(response, defect, context, headers, encoding, head),
       )
     } else {
       release(done)
-      this.#finish(response, reply, context, headers, encoding)
+      this.#finish(response, reply, context, headers, encoding, head)
     }
   }
 
@@ -351,13 +392,21 @@ export class HttpServer {
     return () => network
   }
 
-  #finish(response: HttpResponse, reply: Reply, context: RequestContext, cors: Headers, encoding: string): void {
+  #finish(
+    response: HttpResponse,
+    reply: Reply,
+    context: RequestContext,
+    cors: Headers,
+    encoding: string,
+    head: Headers,
+  ): void {
     this.#running--
     if (context.isAborted) return
     const { answer } = reply
     const hasFailed = context.error !== undefined || reply.error !== undefined
     const named: Headers = hasFailed ? [...cors, ['X-Request-Id', context.id]] : cors
-    const headers = context.caller === undefined ? named : withLimits(named, context.caller, cors.length > 0)
+    const limited = context.caller === undefined ? named : withLimits(named, context.caller, cors.length > 0)
+    const headers = head.length === 0 ? limited : [...limited, ...head]
     if (answer === undefined || !isWorthCompressing(answer, encoding) || !this.#mayCompress(response)) {
       this.#send(response, this.#outgoing(reply, headers), context)
       return
@@ -415,31 +464,17 @@ export class HttpServer {
   }
 
   #onOptions(response: HttpResponse, request: HttpRequest): void {
-    const origin = request.getHeader('origin')
-    if (origin === '') {
-      send(response, { status: 204, headers: [['Allow', 'POST, OPTIONS']], body: undefined })
-      return
-    }
-    const isAllowed = isOriginAllowed(origin, this.#settings.cors)
-    const preflight: Headers = [
-      ['Access-Control-Allow-Methods', 'POST'],
-      ['Access-Control-Allow-Headers', 'content-type, x-api-key, authorization'],
-      ['Access-Control-Max-Age', '600'],
-    ]
+    const { cors } = this.#settings
+    const waits = this.#heads === undefined ? [] : [leastHeadHeader]
     send(response, {
       status: 204,
-      headers: isAllowed ? [...this.#corsHeaders(origin), ...preflight] : noHeaders,
+      headers: preflightHeaders(request.getHeader('origin'), cors, waits),
       body: undefined,
     })
   }
 
   #corsHeaders(origin: string): Headers {
-    if (origin === '') return noHeaders
-    if (this.#settings.cors.includes('*')) return [['Access-Control-Allow-Origin', '*']]
-    return [
-      ['Access-Control-Allow-Origin', origin],
-      ['Vary', 'Origin'],
-    ]
+    return corsHeaders(origin, this.#settings.cors)
   }
 }
 

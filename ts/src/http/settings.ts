@@ -10,6 +10,8 @@ export interface HttpSettings {
   /** Limit of all large answers that clients have not read yet. */
   readonly maxUnreadBytes: number
   readonly timeoutMs: number
+  /** Longest wait of a request for a head. */
+  readonly headWaitMs: number
   /** Whether invalid requests get status 400, as in the reference, or 200. */
   readonly hasErrorStatus: boolean
   readonly compression: 'remote' | 'all' | 'none'

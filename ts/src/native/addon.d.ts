@@ -409,6 +409,9 @@ export declare function importBlocks(path: string, options: string, onProgress: 
  */
 export declare function importRskj(dir: string, onProgress: (error: Error | null, progress: string) => void): Promise<string>
 
+/** Returns number and hash of the block of the tag latest, separated by a space. */
+export declare function latestBlock(): string
+
 /** Returns the transactions that blocks have left out since the last call: `[{"hash","from","nonce","reason","isDropped"}]`. */
 export declare function leftOut(): string
 
@@ -632,6 +635,9 @@ export declare function shareOwner(owner: Uint32Array): void
 
 /** Joins a body and returns where its requests are, as JSON: see `answers/src/body.rs`. */
 export declare function splitBody(body: object, mostRequests: number, deadlineMs: number, token: number): Promise<string | Buffer>
+
+/** Joins a fleet. Takes settings as JSON. A server that is away is no failure. */
+export declare function startFleet(config: string): void
 
 /** Opens the port for peers and dials. Takes settings as JSON, returns the result of `admin_nodeInfo`. */
 export declare function startNetwork(config: string): string | Buffer

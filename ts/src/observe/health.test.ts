@@ -9,8 +9,9 @@ const figures = {
   store: { isWriteStopped: false, writeFault: null },
   sync: null,
   network: null,
+  fleet: null,
 }
-const unlimited = { maxHeadAgeSeconds: 0, maxLagBlocks: 0, needsPeers: false }
+const unlimited = { maxHeadAgeSeconds: 0, maxLagBlocks: 0, maxFleetFailureSeconds: 0, needsPeers: false }
 describe('judgeHealth', () => {
   test('behavior: without limits an open node is ready, however old its head', () => {
     expect(judgeHealth(figures, unlimited, 1_500_000, false)).toEqual({
@@ -20,6 +21,7 @@ describe('judgeHealth', () => {
       lagBlocks: 10,
       stalledSeconds: null,
       store: null,
+      fleet: null,
       reasons: [],
     })
   })
@@ -74,6 +76,22 @@ describe('judgeHealth', () => {
 
   test('behavior: a block of the near future is not of negative age', () => {
     expect(judgeHealth(figures, unlimited, 900_000, false)).toMatchObject({ head: { ageSeconds: 0 } })
+  })
+
+  test('behavior: a replica that lags, or is cut off from its fleet for long, is not ready', () => {
+    const of = (change: object) => {
+      const part = { role: 'replica' as const, isConnected: true, isBehind: false, failure: null, failingSeconds: 0 }
+      const limits = { ...unlimited, maxFleetFailureSeconds: 60 }
+      return judgeHealth({ ...figures, fleet: { ...part, ...change } }, limits, 0, false)
+    }
+    expect(of({})).toMatchObject({ ready: true, fleet: { role: 'replica', isConnected: true, failure: null } })
+    expect(of({ isBehind: true }).reasons).toEqual(['the best head of the fleet has been missing for more than 1 s'])
+    const away = { isConnected: false, failure: 'the server is away', failingSeconds: 60 }
+    expect(of(away)).toMatchObject({ ready: true, fleet: { failure: 'the server is away' } })
+    expect(of({ ...away, failingSeconds: 61 }).reasons).toEqual([
+      'the node has been cut off from its fleet for 61 s; at most 60 s are allowed (the server is away)',
+    ])
+    expect(of({ ...away, role: 'importer', isBehind: true, failingSeconds: 61 }).ready).toBe(true)
   })
 
   test('behavior: closed, ending, and a database that takes no writes', () => {

@@ -1,16 +1,18 @@
-import type { NetworkFigures, NodeFigures, SyncFigures } from './nodeFigures.ts'
+import type { FleetFigures, NetworkFigures, NodeFigures, SyncFigures } from './nodeFigures.ts'
 
 /** The figures of the node that its health depends on. */
 export type HealthFigures = Pick<NodeFigures, 'number' | 'hash' | 'timestamp' | 'highestBlock'> & {
   readonly store: Pick<NodeFigures['store'], 'isWriteStopped' | 'writeFault'>
   readonly sync: Pick<SyncFigures, 'bestHeader' | 'failure'> | null
   readonly network: Pick<NetworkFigures, 'peers' | 'stalledSeconds'> | null
+  readonly fleet: Pick<FleetFigures, 'role' | 'isConnected' | 'isBehind' | 'failure' | 'failingSeconds'> | null
 }
 
 /** Limits beyond which a node is not ready. 0: not checked. */
 export interface HealthLimits {
   readonly maxHeadAgeSeconds: number
   readonly maxLagBlocks: number
+  readonly maxFleetFailureSeconds: number
   /** Whether the reason for an old head mentions that the node has no peers. */
   readonly needsPeers: boolean
 }
@@ -40,6 +42,12 @@ export interface Health {
     readonly whenAway: 'open' | 'closed'
     readonly reason: string
   } | null
+  /** The part of the node in a fleet; null without one. */
+  readonly fleet: {
+    readonly role: 'importer' | 'replica'
+    readonly isConnected: boolean
+    readonly failure: string | null
+  } | null
   /** Why the node is not ready; empty if it is ready. */
   readonly reasons: readonly string[]
 }
@@ -56,9 +64,9 @@ export function judgeHealth(
   if (isEnding) reasons.push('the node is shutting down')
   if (figures === undefined) {
     reasons.push('the chain is not open')
-    return health(reasons, null, null, null, sharedStore)
+    return health(reasons, null, null, null, sharedStore, null)
   }
-  const { number, hash, timestamp, highestBlock, store, sync, network } = figures
+  const { number, hash, timestamp, highestBlock, store, sync, network, fleet } = figures
   // The time of a block may be slightly ahead of the clock.
   const ageSeconds = Math.max(0, Math.floor(nowMs / 1000) - timestamp)
   const lagBlocks = Math.max(0, highestBlock - number, (sync?.bestHeader ?? 0) - number)
@@ -77,10 +85,23 @@ export function judgeHealth(
   if (store.writeFault !== null) reasons.push(`the node cannot write: ${store.writeFault}`)
   if (store.isWriteStopped) reasons.push('the database accepts no writes until its compaction has caught up')
   if (typeof sync?.failure === 'string') reasons.push(`the synchronization has stopped (${sync.failure})`)
+  reasons.push(...fleetReasons(fleet, limits))
   if (sharedStore?.isUp === false && sharedStore.whenAway === 'closed') {
     reasons.push(`the shared store is away (${sharedStore.reason})`)
   }
-  return health(reasons, { number, hash, ageSeconds }, lagBlocks, stalledSeconds, sharedStore)
+  return health(reasons, { number, hash, ageSeconds }, lagBlocks, stalledSeconds, sharedStore, fleet)
+}
+
+/** Returns why a replica should get no requests. An importer serves without its fleet. */
+function fleetReasons(fleet: HealthFigures['fleet'], { maxFleetFailureSeconds: most }: HealthLimits): string[] {
+  if (fleet?.role !== 'replica') return []
+  const { isBehind, failure, failingSeconds } = fleet
+  return [
+    ...(isBehind ? ['the best head of the fleet has been missing for more than 1 s'] : []),
+    ...(most > 0 && failure !== null && failingSeconds > most
+      ? [`the node has been cut off from its fleet for ${failingSeconds} s; at most ${most} s are allowed (${failure})`]
+      : []),
+  ]
 }
 
 const withoutPeers =
@@ -92,9 +113,11 @@ function health(
   lagBlocks: number | null,
   stalledSeconds: number | null,
   sharedStore: StoreHealth | undefined,
+  part: HealthFigures['fleet'],
 ): Health {
   const store = sharedStore === undefined ? null : shown(sharedStore)
-  return { live: true, ready: reasons.length === 0, head, lagBlocks, stalledSeconds, store, reasons }
+  const fleet = part === null ? null : { role: part.role, isConnected: part.isConnected, failure: part.failure }
+  return { live: true, ready: reasons.length === 0, head, lagBlocks, stalledSeconds, store, fleet, reasons }
 }
 
 function shown({ isUp, since, whenAway, reason }: StoreHealth): Health['store'] {

@@ -1,5 +1,6 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, type MetricObject, Registry } from 'prom-client'
 import { type Counters, latencyBounds } from './counters.ts'
+import { fleetMetrics } from './fleetMetrics.ts'
 import type { NodeFigures } from './nodeFigures.ts'
 import { peerMetrics } from './peerMetrics.ts'
 import { syncMetrics } from './syncMetrics.ts'
@@ -40,6 +41,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   const show = coreMetrics(registry)
   const showSync = syncMetrics(registry)
   const showPeers = peerMetrics(registry)
+  const showFleet = fleetMetrics(registry)
   const gauge = gaugesOf(registry)
   gauge('rhizome_websocket_connections', 'Open WebSocket connections.', () => sources.webSockets())
   gauge('rhizome_waiting_bytes', 'Bodies, requests, answers, filters and subscriptions that wait, in bytes.', () =>
@@ -57,6 +59,7 @@ export function createMetrics(sources: MetricSources): Metrics {
       show(figures)
       showSync(figures?.sync ?? null)
       showPeers(figures?.network ?? null)
+      showFleet(figures?.fleet ?? null)
       showApps(sources.apps())
       const workers = AggregatorRegistry.aggregate(sources.workers.map(workerMetrics))
       return `${await workers.metrics()}\n${await registry.metrics()}`

@@ -100,6 +100,43 @@ export interface NetworkFigures {
   readonly closed: Readonly<Record<string, number>>
 }
 
+/** A node of a fleet. */
+export interface FleetNodeFigures {
+  readonly name: string
+  readonly role: string
+  readonly version: string
+  readonly number: number
+  readonly hash: string
+  /** Whether it has the best head of the fleet, or lacks it for less than a second. */
+  readonly isReady: boolean
+  /** Time since its last announcement. */
+  readonly silentMs: number
+}
+
+/** The part of this node in a fleet. Counters start with the node. */
+export interface FleetFigures {
+  readonly role: 'importer' | 'replica'
+  readonly isConnected: boolean
+  /** Whether this node lacks the best head of the fleet for more than a second. */
+  readonly isBehind: boolean
+  /** Number of the block of the tag latest. */
+  readonly latest: number
+  /** Why the node is not fully part of the fleet. */
+  readonly failure: string | null
+  /** Time for which there has been a failure. */
+  readonly failingSeconds: number
+  /** Fault of the last damaged or invalid message. */
+  readonly lastFault: string | null
+  readonly log: Readonly<
+    Record<
+      'published' | 'refused' | 'received' | 'damaged' | 'invalid' | 'waiting' | 'place' | 'last' | 'renewed',
+      number
+    >
+  >
+  readonly transactions: Readonly<Record<'sent' | 'taken' | 'rejected' | 'damaged', number>>
+  readonly nodes: readonly FleetNodeFigures[]
+}
+
 /** Figures of the core. */
 export interface NodeFigures {
   readonly number: number
@@ -115,6 +152,8 @@ export interface NodeFigures {
   readonly sync: SyncFigures | null
   /** Null if the node runs without peers. */
   readonly network: NetworkFigures | null
+  /** Null without a fleet. */
+  readonly fleet: FleetFigures | null
   readonly lanes: Readonly<Record<'pool' | 'trace', ExecutorStats>>
   /** Caches of finished answers, and of stored blocks, receipts and long values. */
   readonly caches: Readonly<Record<'answers' | 'blocks' | 'receipts' | 'values', CacheReads>>

@@ -4,7 +4,7 @@ use crate::error::Answer;
 use crate::json;
 use crate::node::Node;
 
-/// The height of the head.
+/// The height of the block of the tag `latest`.
 pub fn answer(node: &Node) -> Answer {
-    Ok(json::quantity(node.chain().head().number()))
+    Ok(json::quantity(node.latest_number()))
 }

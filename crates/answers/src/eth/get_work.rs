@@ -8,6 +8,7 @@ use rhizome_primitives::B256;
 
 /// Hash for merged mining, 32 zero bytes (there is no seed) and target of the work that `mnr_getWork` gives.
 pub fn answer(node: &Node) -> Answer {
+    node.require_miner("eth_getWork")?;
     let work = node.chain().block_template(node.now())?.ok_or_else(|| not_available("eth_getWork"))?;
     let mut json = JsonWriter::new();
     json.begin_array();

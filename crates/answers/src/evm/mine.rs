@@ -8,6 +8,7 @@ use rhizome_evm::Deadline;
 
 /// Mines blocks, also while mining is stopped. `timestamp` is the time of the first one.
 pub fn answer(node: &Node, blocks: u64, timestamp: Option<u64>, deadline: &Deadline) -> Answer {
+    node.require_miner("evm_mine")?;
     let mut time = match timestamp {
         Some(timestamp) => {
             node.require_development()?;

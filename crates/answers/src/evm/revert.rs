@@ -6,5 +6,6 @@ use crate::node::Node;
 
 /// Reverts to a snapshot. Returns false if the id is unknown.
 pub fn answer(node: &Node, id: u64) -> Answer {
+    node.require_no_fleet("evm_revert")?;
     Ok(json::boolean(node.chain().revert(id)?))
 }

@@ -6,6 +6,7 @@ use crate::node::Node;
 
 /// Whether each submission mines a block from now on; true.
 pub fn answer(node: &Node, is_on: bool) -> Answer {
+    node.require_miner("evm_setAutomine")?;
     let chain = node.require_development()?;
     if is_on {
         // Also when `evm_stopMining` was called before.

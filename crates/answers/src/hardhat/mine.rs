@@ -9,6 +9,7 @@ use rhizome_evm::Deadline;
 /// Mines `blocks` blocks; each but the first is `interval` seconds after its parent (`None`: the fixed interval, else a
 /// second). True.
 pub fn answer(node: &Node, blocks: u64, interval: Option<u64>, deadline: &Deadline) -> Answer {
+    node.require_miner("hardhat_mine")?;
     let chain = node.require_development()?;
     let interval = interval.or_else(|| chain.block_interval()).unwrap_or(1);
     for index in 0..blocks {

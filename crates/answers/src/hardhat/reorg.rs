@@ -27,6 +27,7 @@ enum BlockTransaction {
 /// Replaces the highest `depth` blocks by as many others, mined now. `transactions` is the JSON text of a list of pairs: a
 /// transaction, raw or as for `eth_sendTransaction`, and the position of its block, from 0; empty for none. Null.
 pub fn answer(node: &Node, depth: u64, transactions: &str, deadline: &Deadline) -> Answer {
+    node.require_no_fleet("anvil_reorg")?;
     let chain = node.require_development()?;
     let mut blocks = match transactions {
         "" => BTreeMap::new(),

@@ -6,6 +6,7 @@ use crate::node::Node;
 
 /// Deletes the highest `depth` blocks, with the pool; null.
 pub fn answer(node: &Node, depth: u64) -> Answer {
+    node.require_no_fleet("anvil_rollback")?;
     match node.require_development()?.roll_back(depth)? {
         true => Ok(json::null()),
         false => Err(too_deep(node, depth)),

@@ -7,6 +7,7 @@ use rhizome_primitives::{Address, I256, U256};
 
 /// Gives an account a balance in wei; true.
 pub fn answer(node: &Node, address: &Address, balance: &U256) -> Answer {
+    node.require_no_fleet("hardhat_setBalance")?;
     let chain = node.require_development()?;
     let balance =
         I256::try_from(*balance).map_err(|_sign| RpcError::invalid_params("Invalid balance: 2^255 or more"))?;

@@ -7,6 +7,7 @@ use rhizome_primitives::{Address, Bytes};
 
 /// Gives an account code, or takes it away; true.
 pub fn answer(node: &Node, address: &Address, code: &Bytes) -> Answer {
+    node.require_no_fleet("hardhat_setCode")?;
     let (address, code) = (*address, code.clone());
     node.require_development()?.change_state(move |state| {
         if !code.is_empty() {

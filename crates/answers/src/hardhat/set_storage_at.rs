@@ -15,6 +15,7 @@ pub fn answer(node: &Node, address: &Address, position: &U256, word: &U256) -> A
             format!("hardhat_setStorageAt of the Bridge: {}", ForkError::BridgeStorage),
         ));
     }
+    node.require_no_fleet("hardhat_setStorageAt")?;
     let (address, position, word) = (*address, *position, *word);
     node.require_development()?.change_state(move |state| state.set_storage_word(address, position, word))?;
     Ok(json::boolean(true))

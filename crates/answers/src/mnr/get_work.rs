@@ -8,11 +8,13 @@ use rhizome_chain::BlockTemplate;
 
 /// Returns the block template that waits for a proof of work. `notify` is true in the first result for a template only.
 pub fn answer(node: &Node) -> Answer {
+    node.require_miner("mnr_getWork")?;
     written(node.chain().fetch_block_template(node.now())?)
 }
 
 /// Returns the same without taking the request to change over from the next miner.
 pub fn current(node: &Node) -> Answer {
+    node.require_miner("newWork")?;
     written(node.chain().block_template(node.now())?)
 }
 

@@ -8,5 +8,5 @@ use rhizome_chain::MiningSolution;
 /// Takes a solved Bitcoin block, as hex.
 pub fn answer(node: &Node, block: &str) -> Answer {
     let block = message_bytes("the Bitcoin block", block)?;
-    submit(node, &MiningSolution::from_block(&block).map_err(malformed)?)
+    submit(node, "mnr_submitBitcoinBlock", &MiningSolution::from_block(&block).map_err(malformed)?)
 }

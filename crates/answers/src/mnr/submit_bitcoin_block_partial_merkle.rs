@@ -16,5 +16,9 @@ pub fn answer(node: &Node, header: &str, coinbase: &str, branch: &str, count: &s
     let branch = hashes("the Merkle branch", branch)?;
     let count = u32::from_str_radix(count, 16).ok().filter(|count| *count > 0 && i32::try_from(*count).is_ok());
     let count = count.ok_or_else(|| RpcError::invalid_params("the number of transactions is no hex number"))?;
-    submit(node, &MiningSolution::from_branch(&header, &coinbase, &branch, count).map_err(malformed)?)
+    submit(
+        node,
+        "mnr_submitBitcoinBlockPartialMerkle",
+        &MiningSolution::from_branch(&header, &coinbase, &branch, count).map_err(malformed)?,
+    )
 }

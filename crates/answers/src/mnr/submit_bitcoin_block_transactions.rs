@@ -11,5 +11,9 @@ pub fn answer(node: &Node, header: &str, coinbase: &str, ids: &str) -> Answer {
     let header = message_bytes("the Bitcoin header", header)?;
     let coinbase = message_bytes("the coinbase", coinbase)?;
     let ids = hashes("the transaction ids", ids)?;
-    submit(node, &MiningSolution::from_transactions(&header, &coinbase, &ids).map_err(malformed)?)
+    submit(
+        node,
+        "mnr_submitBitcoinBlockTransactions",
+        &MiningSolution::from_transactions(&header, &coinbase, &ids).map_err(malformed)?,
+    )
 }

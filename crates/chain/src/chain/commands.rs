@@ -232,6 +232,11 @@ impl Chain {
         Ok(self.submitted(self.pool().add(transaction)?, TransactionOrigin::Peer(connection)))
     }
 
+    /// [`Chain::submit`] for a transaction that another node of the fleet took.
+    pub fn submit_from_fleet(&self, transaction: Transaction) -> Result<SubmittedTransaction, PoolRejection> {
+        Ok(self.submitted(self.pool().add(transaction)?, TransactionOrigin::Fleet))
+    }
+
     /// Adds the transaction that `sign` makes of the next nonce of an account to the pool ([`TransactionPool::add_next`]).
     pub fn submit_next<E: From<PoolRejection>>(
         &self,
@@ -242,8 +247,10 @@ impl Chain {
     }
 
     fn submitted(&self, admitted: AdmittedTransaction, origin: TransactionOrigin) -> SubmittedTransaction {
+        let listeners = self.publisher.listeners();
+        listeners.emit(&ChainEvent::TransactionAdmitted { hash: admitted.hash, origin });
         for hash in admitted.now_pending {
-            self.publisher.listeners().emit(&ChainEvent::PendingTransaction { hash, origin });
+            listeners.emit(&ChainEvent::PendingTransaction { hash, origin });
         }
         SubmittedTransaction { hash: admitted.hash, sender: admitted.sender, is_pending: admitted.is_pending }
     }

@@ -1,4 +1,5 @@
-//! Whole states: snapshots that peers download from this node, the download of a state from peers, and of the blocks below it.
+//! Whole states: snapshots that peers download from this node, the download of a state from peers, and of the blocks below it. The
+//! block log of a fleet.
 
 use std::sync::Arc;
 
@@ -7,12 +8,18 @@ use rhizome_storage::NodeVersions;
 
 use super::Chain;
 use crate::error::ChainError;
+use crate::fleet_log::FleetLog;
 use crate::import::prepared_block::PreparedBlock;
 use crate::older_blocks::{self, NextOlderBlocks, OldestBlock};
 use crate::state_download::{StateDownload, StatePivot, StateProgress, take_over};
 use crate::state_snapshots::{SnapshotMaker, StateSnapshot};
 
 impl Chain {
+    /// Returns the blocks for the block log of a fleet, and the place in it.
+    pub fn block_log(&self) -> FleetLog {
+        FleetLog::new(&self.archive.store)
+    }
+
     /// Returns the snapshots of the state, highest first. In a database with all versions of nodes there are none:
     /// [`Chain::state_snapshot`] returns one of any block.
     pub fn state_snapshots(&self) -> Vec<Arc<StateSnapshot>> {

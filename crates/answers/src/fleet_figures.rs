@@ -1,0 +1,77 @@
+//! Statistics of a fleet.
+
+use crate::json::JsonWriter;
+use crate::node::Node;
+use rhizome_fleet::{Fleet, FleetNode, FleetStatus};
+
+/// Writes the member `fleet`: null without a fleet.
+pub(crate) fn write(json: &mut JsonWriter, node: &Node) {
+    json.key("fleet");
+    match node.fleet().map(Fleet::status) {
+        Some(status) => write_status(json, &status, node.latest_number()),
+        None => json.null(),
+    }
+}
+
+fn write_status(json: &mut JsonWriter, status: &FleetStatus, latest: u64) {
+    json.begin_object();
+    json.key("role").text(status.role.name());
+    json.key("isConnected").boolean(status.is_connected);
+    json.key("isBehind").boolean(status.is_behind);
+    json.key("latest").number(latest.cast_signed());
+    for (name, text) in [("failure", &status.failure), ("lastFault", &status.last_fault)] {
+        match text {
+            Some(text) => json.key(name).text(text),
+            None => json.key(name).null(),
+        };
+    }
+    let failing = status.failing.map_or(0, |since| since.as_secs());
+    count(json, "failingSeconds", failing);
+    let log = &status.log;
+    json.key("log").begin_object();
+    for (name, number) in [
+        ("published", log.published),
+        ("refused", log.refused),
+        ("received", log.received),
+        ("damaged", log.damaged),
+        ("invalid", log.invalid),
+        ("waiting", log.waiting),
+        ("place", log.place),
+        ("last", log.last),
+        ("renewed", log.renewed),
+    ] {
+        count(json, name, number);
+    }
+    json.end_object();
+    let transactions = &status.transactions;
+    json.key("transactions").begin_object();
+    for (name, number) in [
+        ("sent", transactions.sent),
+        ("taken", transactions.taken),
+        ("rejected", transactions.rejected),
+        ("damaged", transactions.damaged),
+    ] {
+        count(json, name, number);
+    }
+    json.end_object();
+    json.key("nodes").begin_array();
+    status.nodes.iter().for_each(|node| write_node(json, node));
+    json.end_array();
+    json.end_object();
+}
+
+fn write_node(json: &mut JsonWriter, node: &FleetNode) {
+    json.begin_object();
+    json.key("name").text(&node.name);
+    json.key("role").text(&node.role);
+    json.key("version").text(&node.version);
+    count(json, "number", node.head.number);
+    json.key("hash").hash(&node.head.hash);
+    json.key("isReady").boolean(node.is_ready);
+    count(json, "silentMs", u64::try_from(node.silence.as_millis()).unwrap_or(u64::MAX));
+    json.end_object();
+}
+
+fn count(json: &mut JsonWriter, name: &str, number: u64) {
+    json.key(name).number(number.cast_signed());
+}

@@ -1,0 +1,154 @@
+//! Publishes the blocks that this node stores, on the best chain and beside it.
+
+use std::convert::Infallible;
+use std::error::Error as _;
+use std::time::Duration;
+
+use async_nats::jetstream::context::{PublishError, PublishErrorKind};
+use async_nats::jetstream::message::PublishMessage;
+use async_nats::jetstream::{Context, ErrorCode};
+use futures_util::{StreamExt, stream};
+use rhizome_chain::{FleetLog, LogPlace};
+use rhizome_primitives::B256;
+
+use crate::block_message;
+use crate::error::FleetError;
+use crate::fleet_state::FleetState;
+use crate::session::{Session, slow};
+
+/// Blocks that are read at once.
+const PAGE: usize = 256;
+/// Messages without an answer of the server. The answers of each are awaited, so a block is at most sent twice.
+const IN_FLIGHT: usize = 16;
+/// Blocks of the chain that a new log gets, with those beside them: a week at one block in 30 s, and a tenth more.
+const BACKLOG: u64 = 22_000;
+/// Time between two looks for blocks beside the best chain, which cause no event.
+const LOOK: Duration = Duration::from_millis(100);
+/// Time between two looks at the log itself.
+const LOG_LOOK: Duration = Duration::from_secs(5);
+
+/// Result of a message that only the first publisher may add.
+pub(crate) enum Publication {
+    /// This node added it.
+    Added,
+    /// It was there.
+    Known,
+}
+
+/// Publishes until the session ends.
+pub(crate) async fn publish(session: &Session, state: &FleetState) -> Result<Infallible, FleetError> {
+    let log = state.chain.block_log();
+    begin(session, state, &log)?;
+    let mut next_look = tokio::time::Instant::now() + LOG_LOOK;
+    loop {
+        let blocks = log.unpublished(PAGE)?;
+        if !blocks.is_empty() {
+            publish_page(session, state, &log, blocks).await?;
+            continue;
+        }
+        while !log.has_unread() {
+            tokio::select! {
+                () = state.stored.notified() => {}
+                () = tokio::time::sleep(LOOK) => {}
+            }
+            if tokio::time::Instant::now() >= next_look {
+                check_log(session).await?;
+                next_look = tokio::time::Instant::now() + LOG_LOOK;
+            }
+        }
+    }
+}
+
+/// Lets a log that this node does not know get the last blocks of the chain.
+fn begin(session: &Session, state: &FleetState, log: &FleetLog) -> Result<(), FleetError> {
+    let identity = session.log_identity();
+    let known = log.place()?;
+    if known.is_none_or(|place| place.log != identity) {
+        let lowest = state.chain.head().number().saturating_sub(BACKLOG);
+        log.publish_from(lowest, LogPlace { log: identity, sequence: 0 })?;
+        state.count(|counts| counts.renewed += u64::from(known.is_some()));
+    }
+    // Those of an earlier session whose answer is missing.
+    log.read_again(0);
+    Ok(())
+}
+
+/// Fails if the log was deleted or created again: then the next session publishes the last blocks again.
+async fn check_log(session: &Session) -> Result<(), FleetError> {
+    let changed = || FleetError::StreamChanged { stream: session.blocks.cached_info().config.name.clone() };
+    let info = session.blocks.get_info().await.map_err(|_absent| changed())?;
+    if info.created == session.blocks.cached_info().created { Ok(()) } else { Err(changed()) }
+}
+
+async fn publish_page(
+    session: &Session,
+    state: &FleetState,
+    log: &FleetLog,
+    blocks: Vec<(u64, B256)>,
+) -> Result<(), FleetError> {
+    let lowest = blocks.first().map_or(0, |(number, _)| *number);
+    let publish = |(number, hash): (u64, B256)| async move {
+        publish_block(session, state, log, number, hash).await.map(|()| (number, hash))
+    };
+    let mut results = stream::iter(blocks).map(publish).buffered(IN_FLIGHT);
+    let (mut published, mut failure) = (Vec::new(), None);
+    while failure.is_none()
+        && let Some(result) = results.next().await
+    {
+        match result {
+            Ok(block) => published.push(block),
+            Err(error) => failure = Some(error),
+        }
+    }
+    log.mark_published(&published)?;
+    failure.map_or(Ok(()), |error| {
+        log.read_again(lowest);
+        Err(error)
+    })
+}
+
+async fn publish_block(
+    session: &Session,
+    state: &FleetState,
+    log: &FleetLog,
+    number: u64,
+    hash: B256,
+) -> Result<(), FleetError> {
+    // A deleted block: another node may have it.
+    let Some(block) = log.block(number, &hash)? else { return Ok(()) };
+    let message = block_message::encode(&block).map_err(FleetError::Compression)?;
+    let publication = publish_once(&session.context, state.names.block(&hash), message).await?;
+    state.count(|counts| match publication {
+        Publication::Added => counts.published += 1,
+        Publication::Known => counts.refused += 1,
+    });
+    Ok(())
+}
+
+/// Sends a message that expects to be the first of its subject, and waits for the answer.
+pub(crate) async fn publish_once(
+    context: &Context,
+    subject: String,
+    message: PublishMessage,
+) -> Result<Publication, FleetError> {
+    let answer = match context.send_publish(subject, message).await {
+        Ok(answer) => answer.await,
+        Err(error) => Err(error),
+    };
+    match answer {
+        Ok(_added) => Ok(Publication::Added),
+        Err(error) if is_known(&error) => Ok(Publication::Known),
+        Err(error) => Err(match error.kind() {
+            PublishErrorKind::TimedOut => slow("publish a message"),
+            PublishErrorKind::BrokenPipe => FleetError::Lost,
+            _ => FleetError::Refused(error.to_string()),
+        }),
+    }
+}
+
+fn is_known(error: &PublishError) -> bool {
+    let source = error.source().and_then(|source| source.downcast_ref::<async_nats::jetstream::Error>());
+    // A cluster answers with the second code while the first message is under way.
+    error.kind() == PublishErrorKind::WrongLastSequence
+        || source.is_some_and(|source| source.error_code() == ErrorCode::STREAM_WRONG_LAST_SEQUENCE_CONSTANT)
+}

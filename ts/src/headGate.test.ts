@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { headGate } from './headGate.ts'
+import { HeadChanges } from './native/headChanges.ts'
+
+function gate() {
+  let number = 5
+  let isOpen = true
+  let listener: () => void = () => undefined
+  const native = {
+    latestBlock: () => {
+      if (!isOpen) throw new Error('no node is open')
+      return `${number} 0xab`
+    },
+    onHead: (callback: () => void) => {
+      listener = callback
+    },
+  }
+  return {
+    ...headGate(native, new HeadChanges(native)),
+    move: (to: number) => {
+      number = to
+      listener()
+    },
+    close: () => {
+      isOpen = false
+    },
+  }
+}
+
+test('behavior: a head that is there, that arrives, and that does not', async () => {
+  const one = gate()
+  expect(one.latest()).toBe('5 0xab')
+  expect(await one.reach(5, 0)).toBe(true)
+  expect(await one.reach(6, 0)).toBe(false)
+  const waiting = one.reach(7, 60_000)
+  one.move(6)
+  one.move(7)
+  expect(await waiting).toBe(true)
+})
+
+test('behavior: a closed node keeps no request waiting', async () => {
+  const one = gate()
+  one.close()
+  expect(one.latest()).toBe('')
+  expect(await one.reach(9, 60_000)).toBe(true)
+})
