@@ -14,18 +14,21 @@ use crate::head::branch_change::{BranchChange, positions};
 /// A version of the trie for readers.
 pub(crate) struct TrieSnapshot {
     record: Arc<BlockRecord>,
-    trie: Trie,
+    /// Shares its nodes with the importer; `None` if readers load them.
+    trie: Option<Trie>,
 }
 
 impl TrieSnapshot {
     /// Takes a snapshot of the importer's trie after a block.
     pub(crate) fn new(archive: &Archive, record: &Arc<BlockRecord>, trie: &Trie) -> Self {
-        let trie = match archive.store.node_versions() {
-            // Behind the cache that all readers share.
-            NodeVersions::All => archive.trie(record.state_root),
-            NodeVersions::Current => trie.reader(),
-        };
-        Self { record: Arc::clone(record), trie }
+        let is_shared = archive.store.node_versions() == NodeVersions::Current;
+        Self { record: Arc::clone(record), trie: is_shared.then(|| trie.reader()) }
+    }
+
+    /// Returns the snapshot of a trie whose nodes are on the disk. The importer, which copies nodes that it shares when they change,
+    /// shares none.
+    pub(crate) fn flushed(record: &Arc<BlockRecord>) -> Self {
+        Self { record: Arc::clone(record), trie: None }
     }
 
     /// Returns the block whose trie this is.
@@ -35,7 +38,7 @@ impl TrieSnapshot {
 
     /// Returns the trie after another executed block.
     pub(crate) fn trie_after(&self, archive: &Archive, record: &Arc<BlockRecord>) -> Result<Trie, ChainError> {
-        let mut trie = self.trie.clone();
+        let mut trie = self.trie.clone().unwrap_or_else(|| archive.stored_trie(self.record.state_root));
         if self.record.state_root != record.state_root {
             move_trie(archive, &mut trie, &self.record, record)?;
         }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use rhizome_primitives::{B256, Receipt, U256};
-use rhizome_storage::{CachedNodes, HeightEntry, StoredReceipts};
+use rhizome_storage::{CachedNodes, CurrentNodes, HeightEntry, NodeVersions, StoredReceipts};
 use rhizome_trie::Trie;
 
 use crate::archive::Archive;
@@ -73,6 +73,14 @@ impl Archive {
             }
         }
         Ok(None)
+    }
+
+    /// Opens the trie with a root whose nodes are stored.
+    pub(crate) fn stored_trie(&self, root: B256) -> Trie {
+        match self.store.node_versions() {
+            NodeVersions::All => self.trie(root),
+            NodeVersions::Current => Trie::open_by_position(root, Arc::new(CurrentNodes::new(&self.store))).reader(),
+        }
     }
 
     /// Opens the trie with a root in a database with all versions of nodes.

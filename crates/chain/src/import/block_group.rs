@@ -12,6 +12,7 @@ use rhizome_primitives::{B256, Rule, hex};
 use rhizome_storage::{ChangeSet, NewNodes, NodeVersions};
 use rhizome_trie::{KnownValue, StateDelta, Trie, TrieError};
 
+use crate::error::ChainError;
 use crate::import::invalid_block::InvalidBlock;
 use crate::import::pace;
 use crate::import::rules::ImportFailure;
@@ -19,8 +20,9 @@ use crate::import::steps::{ExecutedBlock, ImportSteps, VerifiedBlock};
 
 /// Most blocks of a group.
 pub(crate) const MAX_BLOCKS: usize = 256;
-/// Changed keys at which a group ends, which bounds its memory.
-const MAX_KEYS: usize = 16_384;
+/// Changed keys at which a group ends, which bounds its memory. Some more than those of a flush: a full group is flushed, and readers
+/// share no nodes with the importer.
+const MAX_KEYS: usize = 40_960;
 /// Bytes of encoded blocks at which a group ends.
 const MAX_BYTES: usize = 16 << 20;
 
@@ -67,7 +69,7 @@ pub(crate) fn is_groupable(steps: &ImportSteps, block: &ExecutedBlock) -> bool {
 /// Compares blocks with their headers. Each is the child of the one before. `trie` moves from the state before the first block to
 /// that after the last valid one.
 pub(crate) fn compare(steps: &ImportSteps, blocks: Vec<ExecutedBlock>, trie: &mut Trie) -> ComparedGroup {
-    let before = trie.clone();
+    let root_before = trie.root_hash();
     let deltas: Vec<_> = blocks.iter().map(BlockChanges::of).collect();
     let mut verified = Vec::with_capacity(blocks.len());
     let mut failure = None;
@@ -81,14 +83,10 @@ pub(crate) fn compare(steps: &ImportSteps, blocks: Vec<ExecutedBlock>, trie: &mu
             }
         }
     }
-    let header_root = deltas.last().map(|block| block.header_root);
-    let is_valid = failure.is_none() && apply_together(trie, &deltas).is_ok_and(|root| header_root == Some(root));
-    let mut group = match is_valid {
-        true => ComparedGroup { verified, failure },
-        false => {
-            *trie = before;
-            narrow_down(trie, &deltas, verified, failure)
-        }
+    let mut group = match failure.is_none().then(|| apply_valid(trie, &deltas, root_before)) {
+        Some(Ok(true)) => ComparedGroup { verified, failure },
+        Some(Err(error)) => return ComparedGroup { verified: Vec::new(), failure: Some(error) },
+        Some(Ok(false)) | None => narrow_down(trie, &deltas, verified, failure),
     };
     let keys = deltas.iter().take(group.verified.len()).map(|block| block.delta.writes.len()).sum();
     steps.complete_group(&mut group.verified, trie, keys);
@@ -100,16 +98,38 @@ struct BlockChanges {
     delta: Arc<StateDelta>,
     changes: Arc<ChangeSet>,
     header_root: B256,
+    /// Number and hash of the parent.
+    parent: (u64, B256),
 }
 
 impl BlockChanges {
     fn of(block: &ExecutedBlock) -> Self {
         let (delta, changes) = (Arc::clone(&block.delta), Arc::clone(&block.changes));
-        Self { delta, changes, header_root: block.header_root() }
+        Self { delta, changes, header_root: block.header_root(), parent: block.parent() }
     }
 
     fn apply(&self, trie: &mut Trie) -> Result<(), TrieError> {
         trie.apply_known(&self.delta, &|key| self.changes.known_before(key))
+    }
+}
+
+/// Applies the changes of all blocks if they lead to the root in the last header; returns false otherwise. Undoes wrong changes
+/// rather than copying the trie before: each node of a copied trie is copied again when it changes.
+fn apply_valid(trie: &mut Trie, blocks: &[BlockChanges], root_before: B256) -> Result<bool, ImportFailure> {
+    let root = apply_together(trie, blocks)?;
+    if blocks.last().map(|block| block.header_root) == Some(root) {
+        return Ok(true);
+    }
+    let mut changes = ChangeSet::default();
+    blocks.iter().for_each(|block| changes.extend(ChangeSet::clone(&block.changes)));
+    trie.apply_stored(changes.reversed().known())?;
+    let root = trie.root_hash();
+    match blocks.first() {
+        Some(first) if root != root_before => {
+            let (number, hash) = first.parent;
+            Err(ChainError::DerivedRoot { number, hash, expected: root_before, root }.into())
+        }
+        _ => Ok(false),
     }
 }
 

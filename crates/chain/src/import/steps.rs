@@ -47,7 +47,7 @@ pub(crate) enum TrieUse {
 }
 
 /// Keys that change in passed blocks before readers get another snapshot.
-const SNAPSHOT_KEYS: usize = 8192;
+const SNAPSHOT_KEYS: usize = 16_384;
 
 /// A block that satisfies all rules that need no state.
 pub(crate) struct CheckedBlock {
@@ -103,6 +103,12 @@ impl ExecutedBlock {
     /// Returns the state root in the header, zero if that field is not a hash.
     pub(crate) fn header_root(&self) -> B256 {
         B256::try_from(self.checked.block.header.state_root.as_ref()).unwrap_or_default()
+    }
+
+    /// Returns number and hash of the parent.
+    pub(crate) fn parent(&self) -> (u64, B256) {
+        let header = &self.checked.block.header;
+        (header.number.saturating_sub(1), header.parent().unwrap_or_default())
     }
 
     /// Returns the size of the encoded block.
@@ -180,11 +186,21 @@ impl ImportSteps {
         let Some(last) = blocks.last_mut() else { return };
         let is_flushed = self.must_flush(trie);
         last.nodes.flushed = is_flushed.then(|| trie.flush());
-        last.snapshot = Some(self.snapshot_after(&last.record, trie, keys, is_flushed));
+        last.snapshot = Some(match is_flushed {
+            true => self.flushed_snapshot(&last.record),
+            false => self.snapshot_after(&last.record, trie, keys, false),
+        });
     }
 
     fn must_flush(&self, trie: &Trie) -> bool {
         trie.changed_keys() >= self.config.flush_interval()
+    }
+
+    /// Returns the snapshot of a trie that is flushed with its block.
+    fn flushed_snapshot(&self, record: &Arc<BlockRecord>) -> Arc<TrieSnapshot> {
+        let snapshot = Arc::new(TrieSnapshot::flushed(record));
+        *self.snapshot.lock() = Some((Arc::clone(&snapshot), 0));
+        snapshot
     }
 
     /// Takes a snapshot of the importer's trie for readers.
