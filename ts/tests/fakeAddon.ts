@@ -84,6 +84,9 @@ export function fakeAddon(cancelled: number[] = []): Addon {
         timestamp: 1000,
         highestBlock: 9,
         store: { isWriteStopped: false, writeFault: null },
+        sync: null,
+        network: null,
+        fleet: null,
       }),
     ...fakeBodies(),
     cancelExecution: (token) => {
