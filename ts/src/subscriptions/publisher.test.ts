@@ -156,6 +156,18 @@ describe('blocks', () => {
     ])
   })
 
+  test('behavior: a way back to a lower block publishes removed logs and no head', () => {
+    const { chain, publisher, one } = setUp()
+    publisher.subscribe(one, heads)
+    publisher.subscribe(one, allLogs)
+    chain.mine('a', 'b', 'c')
+    one.take()
+    chain.fork(1)
+    expect(one.take()).toEqual(['2: removed log c', '2: removed log b'])
+    chain.mine('B')
+    expect(one.take()).toEqual(['1: head B', '2: log B'])
+  })
+
   test('behavior: a new subscription does not get earlier changes that are not published yet', () => {
     const { chain, publisher, one, other } = setUp()
     publisher.subscribe(one, heads)
