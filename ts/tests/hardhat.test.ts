@@ -68,6 +68,7 @@ const files = [
   'access/Ownable',
   'access/Ownable2Step',
   'finance/VestingWallet',
+  'governance/Governor',
   'proxy/Clones',
   'token/ERC20/ERC20',
   'token/ERC721/ERC721',
