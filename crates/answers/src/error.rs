@@ -26,6 +26,8 @@ pub enum ErrorCode {
     WalletDisabled,
     /// Unknown filter, or a question that this node cannot answer (reference, EIP-1474).
     ServerError,
+    /// The block of a cursor is not stored (EIP-1474: resource not found).
+    NotStored,
     /// The disk refuses to be written (EIP-1474: resource unavailable).
     Unwritable,
     /// Rate, quota or queue limits (EIP-1474).
@@ -66,7 +68,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// The whole table, in the order of declaration.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::ParseError,
         Self::InvalidRequest,
         Self::MethodNotFound,
@@ -74,6 +76,7 @@ impl ErrorCode {
         Self::Internal,
         Self::WalletDisabled,
         Self::ServerError,
+        Self::NotStored,
         Self::Unwritable,
         Self::LimitExceeded,
         Self::NotMined,
@@ -104,6 +107,7 @@ impl ErrorCode {
             Self::Internal => -32603,
             Self::WalletDisabled => -32604,
             Self::ServerError => -32000,
+            Self::NotStored => -32001,
             Self::Unwritable => -32002,
             Self::LimitExceeded => -32005,
             Self::NotMined => -32009,

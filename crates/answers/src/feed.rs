@@ -1,10 +1,18 @@
-//! Answers to filters and subscriptions between two polls. They are not RPC methods: heights are JSON numbers.
+//! Answers to filters, subscriptions and change feeds between two polls. They are not RPC methods: heights are JSON numbers.
 
+mod block_steps;
+mod content;
+mod cursor;
 pub(crate) mod deleted;
+mod event;
 pub mod head;
 pub mod head_cursor;
 pub mod logs_of_blocks;
 pub mod main_hashes_since;
 pub mod matching_logs;
+pub mod page;
 pub mod pending_hashes;
 pub mod waiting;
+
+pub use content::FeedContent;
+pub use event::FeedForm;

@@ -1,11 +1,12 @@
 //! A node whose state came from a peer: it has blocks without receipts, and may lack older blocks.
 
 use rhizome_answers::block_id::BlockId;
+use rhizome_answers::feed::{FeedContent, FeedForm, page};
 use rhizome_answers::log_filter::LogQuery;
 use rhizome_answers::options::AnswerOptions;
 use rhizome_answers::trace::filter::TraceFilter;
 use rhizome_answers::tracing::options::TraceOptions;
-use rhizome_answers::{Answer, ErrorCode, Node, debug, eth, rsk, trace};
+use rhizome_answers::{Answer, ErrorCode, Node, RpcError, debug, eth, rsk, trace};
 use rhizome_chain::{Chain, ChainConfig, DataDir, HeaderRun, PreparedBlock, ProvenBlocks, STATE_CHUNK_BYTES};
 use rhizome_evm::Deadline;
 use rhizome_primitives::{B256, ChainSpec, Header, rlp};
@@ -117,4 +118,26 @@ fn blocks_without_receipts_and_states_are_refused() {
     ] {
         assert!(answer.is_ok(), "{answer:?}");
     }
+}
+
+#[test]
+fn a_feed_with_receipts_begins_behind_the_state_from_peers() {
+    let dir = tempfile::tempdir().unwrap();
+    let node = Node::new(downloaded(dir.path()), AnswerOptions::document()).unwrap();
+    let first = |what: &str, from: &str| -> Result<Value, RpcError> {
+        let content = FeedContent::parse(&format!(r#"{{"what":["{what}"]}}"#)).unwrap();
+        let text = page::answer(&node, from, &content, FeedForm::Lines, 1, &Deadline::none())?;
+        Ok(serde_json::from_slice(text.split(|byte| *byte == b'\n').next().unwrap()).unwrap())
+    };
+    assert_eq!(first("blocks", "earliest").unwrap()["number"], "0x0");
+    assert_eq!(first("receipts", "earliest").unwrap()["number"], "0x5");
+    let hash = |number| node.chain().main_hash(number).unwrap().unwrap();
+    let oldest = format!("5-{}-0", hash(5));
+    for from in ["3".to_owned(), format!("3-{}-2", hash(3))] {
+        let gone = first("receipts", &from).unwrap_err();
+        assert_eq!(gone.code, ErrorCode::NotStored, "{gone}");
+        let data: Value = serde_json::from_slice(gone.details.unwrap().data.as_ref().unwrap()).unwrap();
+        assert_eq!(data["oldest"], oldest);
+    }
+    assert_eq!(first("receipts", &oldest).unwrap()["number"], "0x5");
 }

@@ -8,6 +8,7 @@ mod after_state_download;
 mod cases;
 mod dispatch;
 mod estimates;
+mod feed;
 mod golden_traces;
 mod head_cache;
 mod inline_calls;
