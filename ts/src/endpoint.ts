@@ -5,6 +5,7 @@ import { isDevelopment } from './config/network.ts'
 import type { Config } from './config/schema.ts'
 import { Connections } from './http/connections.ts'
 import type { ConnectionTable } from './http/connectionTable.ts'
+import { FeedRoute } from './http/feedRoute.ts'
 import type { HeadGate } from './http/headGate.ts'
 import { Listener } from './http/listener.ts'
 import { HttpServer } from './http/server.ts'
@@ -17,10 +18,13 @@ import { objectFault } from './native/objectFault.ts'
 import type { Counters } from './observe/counters.ts'
 import type { Health } from './observe/health.ts'
 import { Dispatcher, type Observer } from './rpc/dispatch.ts'
+import { code, RpcError } from './rpc/errors.ts'
 import type { MemoryBudget } from './rpc/memoryBudget.ts'
 import { BodyServer } from './rpc/serve.ts'
 import type { Subscriber } from './rpc/subscriber.ts'
 import type { Settings } from './settings.ts'
+import { feedMethod } from './subscriptions/feed.ts'
+import type { Feeds } from './subscriptions/feeds.ts'
 import { version } from './version.ts'
 import { WebSocketServer } from './ws/server.ts'
 
@@ -33,6 +37,7 @@ export interface EndpointParts {
   readonly health: () => Health
   readonly cancel: (token: number) => void
   readonly forget: (subscriber: Subscriber) => void
+  readonly feeds: Feeds
   readonly openSockets: Int32Array
   readonly memory: MemoryBudget
   readonly connections: ConnectionTable
@@ -72,6 +77,7 @@ export class Endpoint {
       observe(request)
     }
     const dispatcher = new Dispatcher(entries, context, settings.dispatch, finished, objectFault(native))
+    const feed = entries.get(feedMethod)
     const bodies = new BodyServer(dispatcher, settings.bodies, largeBodies(native))
     const trusted = new AddressRanges(config.http.trustedProxies)
     const { maxConnectionsPerIp: limit } = address
@@ -83,6 +89,7 @@ export class Endpoint {
       connections: limit === 0 ? undefined : new Connections(parts.connections, limit, trusted, onRefused),
       health: parts.health,
       heads: parts.gate,
+      feed: feed !== undefined && 'spec' in feed ? feedRoute(parts, feed.spec.cost, finished) : undefined,
       onConnections: (change) => counters?.change('httpConnections', change),
       onErrorStatus: (status) => counters?.countStatus(status),
     })
@@ -124,4 +131,18 @@ export class Endpoint {
     this.#sockets?.end()
     this.listener.close()
   }
+}
+
+function feedRoute({ feeds, keyring, cancel }: EndpointParts, units: number, observe: Observer): FeedRoute {
+  return new FeedRoute({
+    feeds,
+    keyring,
+    units,
+    cancel,
+    observe: (elapsedMs, error, request) => {
+      const errorCode = error instanceof RpcError ? error.code : error === undefined ? undefined : code.internal
+      const defect = error instanceof RpcError ? error.defect : error
+      observe({ method: feedMethod, elapsedMs, errorCode, defect, request })
+    },
+  })
 }

@@ -15,6 +15,8 @@ import { judgeHealth, type StoreHealth } from './observe/health.ts'
 import type { Observer } from './rpc/dispatch.ts'
 import type { MemoryBudget } from './rpc/memoryBudget.ts'
 import { replaceSettings, type Settings, settingsOf } from './settings.ts'
+import { feedMethod } from './subscriptions/feed.ts'
+import { Feeds } from './subscriptions/feeds.ts'
 import { nativeSource } from './subscriptions/nativeSource.ts'
 import { Publisher } from './subscriptions/publisher.ts'
 import { SubscriptionRegistry } from './subscriptions/registry.ts'
@@ -68,15 +70,22 @@ export function createServer({
   counters,
   store,
 }: ServerParts): Server {
-  const registry = new SubscriptionRegistry(
-    config.ws.maxSubscriptions,
-    memory,
-    () => `0x${randomBytes(16).toString('hex')}`,
-    (change) => counters?.change('subscriptions', change),
-  )
+  const newId = () => `0x${randomBytes(16).toString('hex')}`
+  const onChange = (change: number) => counters?.change('subscriptions', change)
+  const registry = new SubscriptionRegistry(config.ws.maxSubscriptions, memory, newId, onChange)
   const heads = new HeadChanges(native)
-  const subscriptions = new Publisher(nativeSource(native, heads), registry, (defect) => {
-    observe({ method: 'eth_subscription', elapsedMs: 0, errorCode: undefined, defect })
+  const report = (method: string) => (defect: unknown) =>
+    observe({ method, elapsedMs: 0, errorCode: undefined, defect })
+  const subscriptions = new Publisher(nativeSource(native, heads), registry, report('eth_subscription'))
+  const feeds = new Feeds({
+    native,
+    heads,
+    memory,
+    arrivalMs: config.fleet.role === 'standalone' ? 0 : config.fleet.headWaitMs,
+    maximum: config.ws.maxSubscriptions,
+    newId,
+    onChange,
+    report: report(feedMethod),
   })
   const settings = settingsOf(config)
   const health = { ...healthLimitsOf(config) }
@@ -84,11 +93,15 @@ export function createServer({
   const parts: EndpointParts = {
     config,
     keyring,
-    context: { native, mayBeFork, filters, subscriptions, heads, shutdown },
+    context: { native, mayBeFork, filters, subscriptions, feeds, heads, shutdown },
     observe,
     health: () => judgeHealth(nodeFigures(native), health, Date.now(), isEnding, store?.()),
     cancel: (token) => native.cancelExecution(token),
-    forget: (subscriber) => subscriptions.forget(subscriber),
+    forget: (subscriber) => {
+      subscriptions.forget(subscriber)
+      feeds.forget(subscriber)
+    },
+    feeds,
     openSockets,
     memory,
     connections: new ConnectionTable(connections),

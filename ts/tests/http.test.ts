@@ -359,7 +359,7 @@ describe('origins', () => {
     expect(good.status).toBe(204)
     expect(good.headers).toMatchObject({
       'access-control-allow-origin': 'http://localhost:3000',
-      'access-control-allow-methods': 'POST',
+      'access-control-allow-methods': 'GET, POST',
       'access-control-allow-headers': 'content-type, x-api-key, authorization',
       'access-control-max-age': '600',
     })

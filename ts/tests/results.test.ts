@@ -172,6 +172,8 @@ describe('answers have the form that is described', { timeout: 120_000 }, () => 
     const result = client.result.bind(client)
     const id = await good<string>('eth_subscribe', ['newHeads'], result)
     for (const one of [id, id]) await good('eth_unsubscribe', [one], result)
+    const feed = await good<string>('rhizome_subscribe', ['feed', { from: 'latest' }], result)
+    for (const one of [feed, feed]) await good('rhizome_unsubscribe', [one], result)
   })
 
   test('traces', async () => {

@@ -9,7 +9,7 @@ export interface Closed {
 
 export interface Notification {
   readonly jsonrpc: '2.0'
-  readonly method: 'eth_subscription'
+  readonly method: 'eth_subscription' | 'rhizome_subscription'
   readonly params: { readonly subscription: string; readonly result: unknown }
 }
 
@@ -40,7 +40,7 @@ export class Client {
     socket.on('error', () => undefined)
     socket.on('message', (bytes) => {
       const text = bytes.toString()
-      if (text.includes('"eth_subscription"')) this.notifications.push(JSON.parse(text) as Notification)
+      if (/"(eth|rhizome)_subscription"/.test(text)) this.notifications.push(JSON.parse(text) as Notification)
       else this.#answers.push(text)
       this.#onMessage()
     })

@@ -24,6 +24,7 @@ const right: readonly unknown[] = [
   1,
   '0x0000000000000001',
   'newHeads',
+  'feed',
   'text',
   ['0x0'],
 ]

@@ -1,12 +1,14 @@
 //! Changes that filters and subscriptions read between two polls.
 
-use crate::executors::sync;
+use crate::executors::{pooled, sync};
 use crate::reply::{Reply, refusal, size};
-use napi::Result;
+use napi::bindgen_prelude::Object;
+use napi::{Env, Result};
 use napi_derive::napi;
 use rhizome_answers::block_id::BlockId;
+use rhizome_answers::feed::{self, FeedContent, FeedForm};
 use rhizome_answers::log_filter::LogQuery;
-use rhizome_answers::{RpcError, feed, parameters};
+use rhizome_answers::{RpcError, parameters};
 use rhizome_primitives::B256;
 
 /// Returns the head: `{"number","hash"}`.
@@ -82,4 +84,23 @@ pub fn matching_logs(hash: String, filters: String, is_removed: bool) -> Result<
         feed::matching_logs::answer(node, &parameters::block_hash(&hash)?, &queries, is_removed)
     })?;
     Ok(String::from_utf8_lossy(&found.0).into_owned())
+}
+
+/// Returns the events of a change feed behind a place, and a last line with the place of the next page: see
+/// `answers/src/feed/page.rs`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn feed_page(
+    env: &Env,
+    from: String,
+    content: String,
+    is_event_stream: bool,
+    max_bytes: i64,
+    deadline_ms: i64,
+    token: i64,
+) -> Result<Object<'_>> {
+    let form = if is_event_stream { FeedForm::EventStream } else { FeedForm::Lines };
+    pooled(env, deadline_ms, token, move |node, limit| {
+        let content = FeedContent::parse(&content)?;
+        feed::page::answer(node, &from, &content, form, size(max_bytes)?, &limit.deadline)
+    })
 }

@@ -17,7 +17,7 @@ export function preflightHeaders(origin: string, cors: readonly string[], more: 
   if (!isOriginAllowed(origin, cors)) return []
   return [
     ...corsHeaders(origin, cors),
-    ['Access-Control-Allow-Methods', 'POST'],
+    ['Access-Control-Allow-Methods', 'GET, POST'],
     ['Access-Control-Allow-Headers', ['content-type', 'x-api-key', 'authorization', ...more].join(', ')],
     ['Access-Control-Max-Age', '600'],
   ]

@@ -10,10 +10,12 @@ const statusTexts: Readonly<Record<number, string>> = {
   403: '403 Forbidden',
   405: '405 Method Not Allowed',
   408: '408 Request Timeout',
+  410: '410 Gone',
   413: '413 Payload Too Large',
   415: '415 Unsupported Media Type',
   426: '426 Upgrade Required',
   429: '429 Too Many Requests',
+  500: '500 Internal Server Error',
   503: '503 Service Unavailable',
 }
 

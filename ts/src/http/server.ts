@@ -11,12 +11,13 @@ import { RequestContext } from '../rpc/requestContext.ts'
 import { isRequestId } from '../rpc/requestId.ts'
 import type { BodyServer, Reply } from '../rpc/serve.ts'
 import { admissionRefused, clientInfoOf, refused, withLimits } from './admission.ts'
-import { apiKeyOf } from './apiKey.ts'
+import { apiKeyOf, feedPath } from './apiKey.ts'
 import { type Body, BodyThrottle, owned, readBody, release } from './body.ts'
 import { clientAddress, peerAddress } from './clientAddress.ts'
 import { compressed, isWorthCompressing } from './compression.ts'
 import { type Connections, routesBehind } from './connections.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
+import { type FeedRoute, feedRequestOf } from './feedRoute.ts'
 import { framingOf } from './framing.ts'
 import { type HeadGate, headHeaders, leastHeadHeader, leastHeadOf } from './headGate.ts'
 import { LargeAnswers } from './largeAnswers.ts'
@@ -53,6 +54,8 @@ export interface HttpParts {
   readonly connections?: Connections | undefined
   /** Absent: answers do not name the head, and requests do not wait for one. */
   readonly heads?: HeadGate | undefined
+  /** Absent: change feeds are not served. */
+  readonly feed?: FeedRoute | undefined
 }
 
 type Route = (response: HttpResponse, request: HttpRequest) => void
@@ -71,6 +74,7 @@ export class HttpServer {
   readonly #memory: MemoryBudget
   readonly #answers: LargeAnswers
   readonly #heads: HeadGate | undefined
+  readonly #feed: FeedRoute | undefined
   readonly #throttle = new BodyThrottle()
   #running = 0
 
@@ -87,6 +91,7 @@ export class HttpServer {
       connections,
       memory,
       heads,
+      feed,
     }: HttpParts,
   ) {
     this.#bodies = bodies
@@ -101,6 +106,7 @@ export class HttpServer {
     this.#memory = memory
     this.#answers = new LargeAnswers(settings, memory)
     this.#heads = heads
+    this.#feed = feed
   }
 
   /** Adds the routes to an app. */
@@ -160,6 +166,11 @@ export class HttpServer {
       this.#refuse(response, unclear)
       return
     }
+    this.#admitClient(response, request, onAdmitted)
+  }
+
+  /** Authorises a connection that stays open. */
+  #admitClient(response: HttpResponse, request: HttpRequest, onAdmitted: (admission: Admission) => void): void {
     const origin = request.getHeader('origin')
     const key = this.#recognise(response, request, origin)
     if (key === undefined) return
@@ -167,7 +178,7 @@ export class HttpServer {
     const client = clientInfoOf(response, request, this.#trusted)
     const finish = (admitted: Admission | Refusal): void => {
       if (typeof admitted === 'string') this.#refuse(response, admissionRefused(admitted, headers))
-      // A WebSocket stays open: a later change of the policy is checked against the same client.
+      // The connection stays open: a later change of the policy is checked against the same client.
       else onAdmitted({ ...admitted, client })
     }
     const admitted = this.#keyring.admit(key, client)
@@ -211,6 +222,12 @@ export class HttpServer {
     const method = request.getMethod()
     if (request.getUrl() === '/health' && (method === 'get' || method === 'head')) {
       this.#onHealth(response, request)
+      return
+    }
+    if (this.#feed !== undefined && method === 'get' && request.getUrl().endsWith(feedPath)) {
+      const asked = feedRequestOf(request, this.#corsHeaders(request.getHeader('origin')))
+      const refuse = (outgoing: Outgoing) => this.#refuse(response, outgoing)
+      this.#admitClient(response, request, (admission) => this.#feed?.open(response, asked, admission, refuse))
       return
     }
     const error = new RpcError(code.invalidRequest, 'JSON-RPC requests are sent with POST')

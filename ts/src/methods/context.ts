@@ -3,6 +3,7 @@ import type { Addon } from '../native/bindings.ts'
 import type { HeadChanges } from '../native/headChanges.ts'
 import type { Answer } from '../rpc/envelope.ts'
 import { methodsOf } from '../rpc/method.ts'
+import type { Feeds } from '../subscriptions/feeds.ts'
 import type { SubscriptionPort } from '../subscriptions/publisher.ts'
 
 /** Services of the worker that methods use. */
@@ -15,6 +16,7 @@ export interface Context {
   readonly mayBeFork: Int32Array
   readonly filters: FilterPort
   readonly subscriptions: SubscriptionPort
+  readonly feeds: Pick<Feeds, 'subscribe' | 'unsubscribe'>
   readonly heads: HeadChanges
   /** Longest wait for the block of a transaction, in milliseconds. */
   readonly sendWaitMs: number

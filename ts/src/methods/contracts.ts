@@ -1,6 +1,7 @@
 import { membersOf } from '../rpc/largeObject.ts'
 import { LargeText } from '../rpc/largeText.ts'
 import { address } from '../rpc/parameters/address.ts'
+import { type FeedOptions, feedAddresses, readFeed } from '../rpc/parameters/feed.ts'
 import { readWanted, type Wanted } from '../rpc/parameters/subscription.ts'
 
 // Addresses that a request names, for allow lists of contracts. Null stands for an address that no list can contain: a
@@ -113,6 +114,9 @@ export const subscribed: Contracts = ([kind, options]) => {
   const wanted = readWanted(kind as Wanted['kind'], options)
   return wanted.kind === 'logs' ? anyOf(wanted.criteria.address) : []
 }
+
+/** Returns `address` of a change feed with logs only; other contents may name any address. */
+export const fed: Contracts = ([, options]) => feedAddresses((options as FeedOptions | undefined) ?? readFeed({}))
 
 /** Returns the addresses of a filter. An empty list matches all addresses. */
 function anyOf(addresses: readonly (string | null)[] | undefined): readonly (string | null)[] {

@@ -21,6 +21,7 @@ import {
   addressAt,
   bundledAt,
   calledAt,
+  fed,
   keysAt,
   loggedAt,
   rewritten,
@@ -165,6 +166,8 @@ import { personal_newAccountWithSeed } from './personal_newAccountWithSeed.ts'
 import { personal_sendTransaction } from './personal_sendTransaction.ts'
 import { personal_sign } from './personal_sign.ts'
 import { personal_unlockAccount } from './personal_unlockAccount.ts'
+import { rhizome_subscribe } from './rhizome_subscribe.ts'
+import { rhizome_unsubscribe } from './rhizome_unsubscribe.ts'
 import { rpc_discover } from './rpc_discover.ts'
 import { rpc_modules } from './rpc_modules.ts'
 import { rsk_flush } from './rsk_flush.ts'
@@ -619,6 +622,21 @@ export const table: readonly MethodSpec<Context>[] = [
     cost: 1,
     isForSubscribers: true,
     doc: 'Ends a subscription of this connection.',
+  }),
+  spec(rhizome_subscribe, {
+    name: 'rhizome_subscribe',
+    module: 'rhizome',
+    cost: 10,
+    contracts: fed,
+    isForSubscribers: true,
+    doc: 'Begins a change feed on a WebSocket connection: blocks, transactions, receipts and logs from a cursor on, retractions included. Also `GET /feed`.',
+  }),
+  spec(rhizome_unsubscribe, {
+    name: 'rhizome_unsubscribe',
+    module: 'rhizome',
+    cost: 1,
+    isForSubscribers: true,
+    doc: 'Ends a change feed of this connection.',
   }),
   spec(evm_snapshot, {
     name: 'evm_snapshot',

@@ -340,6 +340,12 @@ export declare function evmStopMining(deadlineMs: number, token: number): Promis
  */
 export declare function exportBlocks(path: string, from: number, to: number, onProgress: (error: Error | null, progress: string) => void): Promise<string>
 
+/**
+ * Returns the events of a change feed behind a place, and a last line with the place of the next page: see
+ * `answers/src/feed/page.rs`.
+ */
+export declare function feedPage(from: string, content: string, isEventStream: boolean, maxBytes: number, deadlineMs: number, token: number): Promise<string | Buffer>
+
 /** Returns where the older blocks of a fork are: `remote` (in another node), `local` (in a directory), or null without a fork. */
 export declare function forkedChain(): 'remote' | 'local' | null
 

@@ -10,6 +10,8 @@ export const code = {
   internal: -32603,
   /** A filter id that does not exist or has expired. */
   notFound: -32000,
+  /** The block of a cursor of a change feed is not stored. */
+  notStored: -32001,
   /** The disk of this node rejects writes. Reads still work, and the same request may succeed later. */
   unwritable: -32002,
   /** Too many requests or filters, server overloaded. */

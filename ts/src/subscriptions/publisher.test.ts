@@ -91,6 +91,9 @@ class Chain implements SubscriptionSource {
 
 class Listener implements Subscriber {
   readonly client = 'a'
+  readonly caller = undefined
+  readonly isOpen = true
+  drained = () => Promise.resolve()
   heard: string[] = []
 
   push(messages: Iterable<Buffer>): void {
@@ -278,7 +281,7 @@ describe('subscriptions', () => {
 
   test('behavior: a connection that closes during publication does not affect others', () => {
     const { chain, publisher, other } = setUp()
-    const leaving: Subscriber = { client: 'a', push: () => publisher.forget(leaving) }
+    const leaving: Subscriber = Object.assign(new Listener(), { push: () => publisher.forget(leaving) })
     publisher.subscribe(leaving, heads)
     publisher.subscribe(leaving, allLogs)
     publisher.subscribe(other, heads)

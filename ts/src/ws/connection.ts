@@ -1,5 +1,6 @@
 import type { WebSocket } from 'uWebSockets.js'
 import type { Admission } from '../auth/keyring.ts'
+import type { Caller } from '../rpc/caller.ts'
 import { type Message, wholeMessage } from '../rpc/longAnswer.ts'
 import type { MemoryBudget, Reservation } from '../rpc/memoryBudget.ts'
 import { nextConnection, type RequestContext } from '../rpc/requestContext.ts'
@@ -16,6 +17,9 @@ export interface SocketData {
   readonly release: () => void
   connection?: Connection
 }
+
+/** Unread bytes with which a connection counts as drained. */
+const drainedBytes = 64 * 1024
 
 /** Bytes that all clients of one worker have not read yet. */
 export interface Unread {
@@ -43,6 +47,8 @@ export class Connection implements Subscriber {
   readonly #unread: Unread
   /** Reserves the bytes that the client has not read. */
   readonly #held: Reservation
+  /** Calls of `drained` that wait. */
+  readonly #waiting: (() => void)[] = []
   /** Its part of `#unread`. */
   #unreadBytes = 0
   #isOpen = true
@@ -61,6 +67,14 @@ export class Connection implements Subscriber {
     return this.admission.caller?.app ?? this.#network
   }
 
+  get caller(): Caller | undefined {
+    return this.admission.caller
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
   send(answer: Message): void {
     if (this.#isOpen) this.#socket.cork(() => this.#write(wholeMessage(answer)))
   }
@@ -70,6 +84,22 @@ export class Connection implements Subscriber {
     this.#socket.cork(() => {
       for (const message of messages) this.#write(message)
     })
+  }
+
+  drained(): Promise<void> {
+    if (this.#waiting.length === 0 && this.#hasRoom()) return Promise.resolve()
+    return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  #hasRoom(): boolean {
+    return !this.#isOpen || this.#socket.getBufferedAmount() <= drainedBytes
+  }
+
+  /** Lets the calls of `drained` return, one in each turn of the event loop: each may fill the buffer again. */
+  #wakeWaiting(): void {
+    if (this.#waiting.length === 0 || !this.#hasRoom()) return
+    this.#waiting.shift()?.()
+    setImmediate(() => this.#wakeWaiting())
   }
 
   /** Sends the close frame after all unread messages, then closes the connection. */
@@ -83,11 +113,13 @@ export class Connection implements Subscriber {
     this.#unread.bytes -= this.#unreadBytes
     this.#held.release()
     for (const context of this.requests) context.abort()
+    this.#wakeWaiting()
   }
 
   /** Must be called when the client has read something. */
   onDrained(): void {
     this.#countUnread()
+    this.#wakeWaiting()
   }
 
   /** Updates the number of unread bytes; `hasRoom` is false when they exceed the memory limit. */
