@@ -35,7 +35,7 @@ describe.skipIf(reason !== undefined)(title, { timeout: 180_000 }, () => {
   afterAll(() => node?.stop())
 
   test('behavior: forge script deploys and calls', async () => {
-    const output = await run('forge', ['script', 'script/Deploy.s.sol', '--broadcast', ...sending()])
+    const output = await run('forge', ['script', 'script/Deploy.s.sol', '--slow', '--broadcast', ...sending()])
     expect(output).toContain('ONCHAIN EXECUTION COMPLETE & SUCCESSFUL')
     const file = join(folder, 'broadcast/Deploy.s.sol/33/run-latest.json')
     const { receipts } = JSON.parse(readFileSync(file, 'utf8')) as {

@@ -37,7 +37,15 @@ fn a_node_that_lacks_the_best_head_is_behind_and_does_not_hold_the_others() {
     // A command occupies its importer.
     let held = std::sync::Arc::clone(&stuck.chain);
     let (release, wait) = std::sync::mpsc::channel::<()>();
-    let holder = std::thread::spawn(move || held.change_state(move |_| drop_when(wait)).unwrap());
+    let (begin, begun) = std::sync::mpsc::channel::<()>();
+    let holder = std::thread::spawn(move || {
+        held.change_state(move |_| {
+            begin.send(()).unwrap();
+            drop_when(wait)
+        })
+        .unwrap();
+    });
+    begun.recv().unwrap();
     let last = mine(&importer.chain, 2).pop().unwrap();
     replica.reaches(last.hash);
     wait_for(|| stuck.status().is_behind.then_some(()), || stuck.status());

@@ -14,7 +14,7 @@ use rhizome_chain::{BlockLogs, BlockReceipts, BlockRecord, FoundLog};
 use std::sync::Arc;
 
 /// Some steps of a block, as an event.
-pub(crate) struct BlockPart {
+pub(crate) struct StepsPart {
     /// Place of the client after it.
     pub(crate) place: FeedCursor,
     /// The JSON object; `None` if the steps have nothing of the content.
@@ -63,7 +63,7 @@ impl<'a> BlockSteps<'a> {
 
     /// Writes the steps behind the first `from` steps, or with [`EventType::Retracted`] these, the last one first, until the event has
     /// `max_bytes`; at least one.
-    pub(crate) fn part(&self, kind: EventType, from: u64, max_bytes: usize) -> Result<BlockPart, RpcError> {
+    pub(crate) fn part(&self, kind: EventType, from: u64, max_bytes: usize) -> Result<StepsPart, RpcError> {
         let is_retracted = kind == EventType::Retracted;
         let filter = self.content.logs.clone().unwrap_or_default();
         let found = self.logs.as_ref().map_or_else(Vec::new, |logs| logs.matching(&filter));
@@ -83,7 +83,7 @@ impl<'a> BlockSteps<'a> {
         }
         let is_shown = self.content.has_blocks || lists.len() > 0;
         let json = is_shown.then(|| self.event(kind, (from, at, total), lists));
-        Ok(BlockPart { place: self.place(at), json })
+        Ok(StepsPart { place: self.place(at), json })
     }
 
     fn block(&self) -> Result<Option<Vec<u8>>, RpcError> {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 const PAGE_BLOCKS: usize = 1_024;
 
 /// Next change for a client.
-enum Change {
+enum FeedChange {
     /// Steps of a block on the best chain behind the steps of the client.
     Enact { record: Arc<BlockRecord>, from: u64 },
     /// Steps that the client has of a block that left the best chain.
@@ -55,22 +55,22 @@ pub fn answer(
         }
         let change = next_change(node, content, &cursor)?;
         let (kind, steps, from) = match &change {
-            Change::None => return Ok(page.finish(cursor, true)),
-            Change::Reread => continue,
-            Change::Move(to) => {
+            FeedChange::None => return Ok(page.finish(cursor, true)),
+            FeedChange::Reread => continue,
+            FeedChange::Move(to) => {
                 cursor = *to;
                 continue;
             }
-            Change::Rewind(record) => {
+            FeedChange::Rewind(record) => {
                 cursor = FeedCursor::behind(record);
                 page.push(EventType::Rewound, cursor, &rewound(record, &cursor));
                 continue;
             }
-            Change::Enact { record, from } => {
+            FeedChange::Enact { record, from } => {
                 let before = FeedCursor::before(record);
                 (EventType::Enacted, BlockSteps::read(node, content, record, before)?, *from)
             }
-            Change::Retract { record, from, parent } => {
+            FeedChange::Retract { record, from, parent } => {
                 (EventType::Retracted, BlockSteps::read(node, content, record, *parent)?, *from)
             }
         };
@@ -138,7 +138,7 @@ fn check(node: &Node, content: &FeedContent, cursor: &FeedCursor) -> Result<(), 
     }
 }
 
-fn next_change(node: &Node, content: &FeedContent, cursor: &FeedCursor) -> Result<Change, RpcError> {
+fn next_change(node: &Node, content: &FeedContent, cursor: &FeedCursor) -> Result<FeedChange, RpcError> {
     let chain = node.chain();
     let is_main = chain.main_hash(cursor.number)? == Some(cursor.hash);
     let Some(record) = chain.block(&cursor.hash)? else { return rewind(node, content, cursor) };
@@ -149,12 +149,12 @@ fn next_change(node: &Node, content: &FeedContent, cursor: &FeedCursor) -> Resul
     if is_main {
         let head = chain.head().number();
         return match chain.main_block(cursor.number.saturating_add(1))? {
-            _ if cursor.number >= head => Ok(Change::None),
+            _ if cursor.number >= head => Ok(FeedChange::None),
             Some(next) if next.parent() == Some(cursor.hash) => enact(node, content, next, 0),
-            Some(_) => Ok(Change::Reread),
+            Some(_) => Ok(FeedChange::Reread),
             // Blocks above a state from peers are stored before those below.
             None if chain.main_hash(cursor.number)? == Some(cursor.hash) => Err(not_stored(node, content, cursor)),
-            None => Ok(Change::Reread),
+            None => Ok(FeedChange::Reread),
         };
     }
     let Some(parent) = record.parent().map(|hash| chain.block(&hash)).transpose()?.flatten() else {
@@ -162,26 +162,26 @@ fn next_change(node: &Node, content: &FeedContent, cursor: &FeedCursor) -> Resul
     };
     let parent = FeedCursor::behind(&parent);
     match from {
-        0 => Ok(Change::Move(parent)),
-        _ => Ok(Change::Retract { record, from, parent }),
+        0 => Ok(FeedChange::Move(parent)),
+        _ => Ok(FeedChange::Retract { record, from, parent }),
     }
 }
 
-fn enact(node: &Node, content: &FeedContent, record: Arc<BlockRecord>, from: u64) -> Result<Change, RpcError> {
+fn enact(node: &Node, content: &FeedContent, record: Arc<BlockRecord>, from: u64) -> Result<FeedChange, RpcError> {
     // Genesis has no receipts.
     let is_bare = content.needs_receipts() && (1..node.chain().first_receipts()).contains(&record.number());
     match is_bare {
         true => Err(not_stored(node, content, &FeedCursor::before(&record))),
-        false => Ok(Change::Enact { record, from }),
+        false => Ok(FeedChange::Enact { record, from }),
     }
 }
 
 /// Finds the block that a development network went back to when it deleted that of a cursor.
-fn rewind(node: &Node, content: &FeedContent, cursor: &FeedCursor) -> Result<Change, RpcError> {
+fn rewind(node: &Node, content: &FeedContent, cursor: &FeedCursor) -> Result<FeedChange, RpcError> {
     let chain = node.chain();
     let Some(height) = node.deleted().way_back(&cursor.hash) else { return Err(not_stored(node, content, cursor)) };
     let record = chain.main_block(height.min(chain.head().number()))?;
-    record.map(Change::Rewind).ok_or_else(|| not_stored(node, content, cursor))
+    record.map(FeedChange::Rewind).ok_or_else(|| not_stored(node, content, cursor))
 }
 
 /// Returns the oldest place from which all of a content is stored.
