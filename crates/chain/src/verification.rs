@@ -133,9 +133,9 @@ impl<'a> ChainVerifier<'a> {
     }
 
     /// Executes blocks of the best chain on the stored states before them. Compares the results with the headers and with the stored
-    /// receipts, senders, total difficulties, trie nodes, transaction index, log index and, if the blocks are in it, address index. `on_part` gets each verified part and may
-    /// end the verification. No block must be imported meanwhile. A state that was replaced by hand is not compared with the header,
-    /// but blocks are executed on it.
+    /// receipts, senders, total difficulties, trie nodes, transaction index, log index and, if the blocks are in it, address index.
+    /// `on_part` gets each verified part and may end the verification. No block must be imported meanwhile. A state that was replaced
+    /// by hand is not compared with the header, but blocks are executed on it.
     pub(crate) fn verify_range(
         &self,
         scope: VerificationScope,

@@ -38,7 +38,7 @@ impl TrieSnapshot {
 
     /// Returns the trie after another executed block.
     pub(crate) fn trie_after(&self, archive: &Archive, record: &Arc<BlockRecord>) -> Result<Trie, ChainError> {
-        let mut trie = self.trie.clone().unwrap_or_else(|| archive.stored_trie(self.record.state_root));
+        let mut trie = self.trie.clone().unwrap_or_else(|| archive.trie(self.record.state_root));
         if self.record.state_root != record.state_root {
             move_trie(archive, &mut trie, &self.record, record)?;
         }

@@ -75,16 +75,11 @@ impl Archive {
         Ok(None)
     }
 
-    /// Opens the trie with a root whose nodes are stored.
-    pub(crate) fn stored_trie(&self, root: B256) -> Trie {
-        match self.store.node_versions() {
-            NodeVersions::All => self.trie(root),
-            NodeVersions::Current => Trie::open_by_position(root, Arc::new(CurrentNodes::new(&self.store))).reader(),
-        }
-    }
-
-    /// Opens the trie with a root in a database with all versions of nodes.
+    /// Opens the trie with a root whose nodes are stored: in a database with current nodes, that of the last flush.
     pub(crate) fn trie(&self, root: B256) -> Trie {
-        Trie::open(root, Arc::new(CachedNodes::new(&self.store)))
+        match self.store.node_versions() {
+            NodeVersions::All => Trie::open(root, Arc::new(CachedNodes::new(&self.store))),
+            NodeVersions::Current => Trie::open(root, Arc::new(CurrentNodes::new(&self.store))),
+        }
     }
 }
