@@ -28,32 +28,32 @@ fn write_status(json: &mut JsonWriter, status: &FleetStatus, latest: u64) {
     let failing = status.failing.map_or(0, |since| since.as_secs());
     count(json, "failingSeconds", failing);
     let log = &status.log;
-    json.key("log").begin_object();
-    for (name, number) in [
-        ("published", log.published),
-        ("refused", log.refused),
-        ("received", log.received),
-        ("damaged", log.damaged),
-        ("invalid", log.invalid),
-        ("waiting", log.waiting),
-        ("place", log.place),
-        ("last", log.last),
-        ("renewed", log.renewed),
-    ] {
-        count(json, name, number);
-    }
-    json.end_object();
+    counts(
+        json,
+        "log",
+        &[
+            ("published", log.published),
+            ("refused", log.refused),
+            ("received", log.received),
+            ("damaged", log.damaged),
+            ("invalid", log.invalid),
+            ("waiting", log.waiting),
+            ("place", log.place),
+            ("last", log.last),
+            ("renewed", log.renewed),
+        ],
+    );
     let transactions = &status.transactions;
-    json.key("transactions").begin_object();
-    for (name, number) in [
-        ("sent", transactions.sent),
-        ("taken", transactions.taken),
-        ("rejected", transactions.rejected),
-        ("damaged", transactions.damaged),
-    ] {
-        count(json, name, number);
-    }
-    json.end_object();
+    counts(
+        json,
+        "transactions",
+        &[
+            ("sent", transactions.sent),
+            ("taken", transactions.taken),
+            ("rejected", transactions.rejected),
+            ("damaged", transactions.damaged),
+        ],
+    );
     json.key("nodes").begin_array();
     status.nodes.iter().for_each(|node| write_node(json, node));
     json.end_array();
@@ -69,6 +69,13 @@ fn write_node(json: &mut JsonWriter, node: &FleetNode) {
     json.key("hash").hash(&node.head.hash);
     json.key("isReady").boolean(node.is_ready);
     count(json, "silentMs", u64::try_from(node.silence.as_millis()).unwrap_or(u64::MAX));
+    json.end_object();
+}
+
+/// Writes a member that is an object of numbers.
+fn counts(json: &mut JsonWriter, name: &str, numbers: &[(&str, u64)]) {
+    json.key(name).begin_object();
+    numbers.iter().for_each(|(name, number)| count(json, name, *number));
     json.end_object();
 }
 

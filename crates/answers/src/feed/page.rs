@@ -34,9 +34,9 @@ enum FeedChange {
     None,
 }
 
-/// Returns the events behind a place, and a last line `{"cursor","isAtHead"}` with the place of the next page. `from`: a cursor, the number of a
-/// block that is the first one, `earliest`, or `latest`: only later changes. A page ends with the event that makes it `max_bytes` long or
-/// longer; an event is longer by at most one transaction.
+/// Returns the events behind a place, and a last line `{"cursor","isAtHead"}` with the place of the next page. `from`: a cursor, the
+/// number of a block that is the first one, `earliest`, or `latest`: only later changes. A page ends with the event that makes it
+/// `max_bytes` long or longer; an event is longer by at most one transaction.
 ///
 /// Fails with -32001 if the block of the cursor is not stored; `data` has the oldest cursor that can be served.
 pub fn answer(
