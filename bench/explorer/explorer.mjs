@@ -1,6 +1,6 @@
 // The first page of the explorer in Chromium, on a chain of 100,000 blocks: time from the navigation to the painted tables.
-import { existsSync } from 'node:fs'
 import { chromium } from 'playwright-core'
+import { chromiumPath } from '../../scripts/setup/chromium.mjs'
 import { call, callAll } from '../chain/client.mjs'
 import { startRhizome } from '../targets/rhizome.mjs'
 
@@ -10,22 +10,15 @@ const blocksPerRequest = 2000
 const shownBlocks = 12
 const transfers = 10
 const sender = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
-const places = [
-  process.env.CHROMIUM_PATH ?? '',
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-]
 
 export async function run(report, { isQuick }) {
-  const executablePath = places.find((path) => path !== '' && existsSync(path))
-  if (executablePath === undefined) {
+  if (chromiumPath === undefined) {
     process.stdout.write('  not measured: there is no Chromium; CHROMIUM_PATH names one\n')
     return
   }
   const node = await startRhizome({ flags: ['--ephemeral', '--explorer', '0', '--mining', 'off'] })
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
-  const browser = await chromium.launch({ executablePath, args })
+  const browser = await chromium.launch({ executablePath: chromiumPath, args })
   try {
     const height = await makeChain(node.url, isQuick ? 10_000 : 100_000)
     const times = []

@@ -1,14 +1,4 @@
-import { existsSync } from 'node:fs'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-
-const places = [
-  process.env.CHROMIUM_PATH ?? '',
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-]
-/** The installed Chromium; undefined without one. */
-export const chromiumPath = places.find((path) => path !== '' && existsSync(path))
 
 /** Opens a page. Adds its problems to `complaints`: blocked scripts, errors, failed requests, dialogs. */
 export async function openPage(

@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -6,6 +5,7 @@ import { describe } from 'vitest'
 import { natsServer } from '../../scripts/setup/natsServer.mjs'
 import { scratchFolder } from './node.ts'
 import { freePort } from './redis.ts'
+import { ServerProcess } from './serverProcess.ts'
 
 const program = natsServer()
 
@@ -15,17 +15,12 @@ export function describeWithNats(name: string, tests: () => void): void {
   else describe(name, tests)
 }
 
-const children = new Set<ChildProcess>()
-process.once('exit', () => {
-  for (const child of children) child.kill('SIGKILL')
-})
-
 /** A NATS server with JetStream on a free loopback port. */
 export class NatsProcess {
   readonly url: string
   readonly #port: number
   readonly #config: string
-  #child: ChildProcess | undefined
+  readonly #process = new ServerProcess()
 
   private constructor(port: number, settings: string) {
     const folder = scratchFolder()
@@ -44,20 +39,13 @@ export class NatsProcess {
 
   /** Starts the server again with its data. */
   async restart(): Promise<void> {
-    const child = spawn(program ?? '', ['-c', this.#config], { stdio: 'ignore' })
-    this.#child = child
-    children.add(child)
-    child.once('exit', () => children.delete(child))
+    this.#process.start(program ?? '', ['-c', this.#config])
     while (!(await takesConnections(this.#port))) await new Promise((resolve) => setTimeout(resolve, 20))
   }
 
   /** Kills the server. */
   async kill(): Promise<void> {
-    const child = this.#child
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
-    const ended = new Promise((resolve) => child.once('exit', resolve))
-    child.kill('SIGKILL')
-    await ended
+    await this.#process.kill()
   }
 }
 

@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { createPublicClient, http } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { chromiumPath as program } from '../../scripts/setup/chromium.mjs'
 import type { AppView, FigureReport } from '../src/admin/shapes.ts'
 import { type App, createApp } from '../src/auth/app.ts'
 import { FileStore } from '../src/auth/fileStore.ts'
 import { freePort } from '../src/portProbe.ts'
-import { openPage, chromiumPath as program } from './browserPage.ts'
+import { openPage } from './browserPage.ts'
 import { NodeProcess, scratchFolder } from './node.ts'
 
 const title =

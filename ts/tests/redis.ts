@@ -1,10 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { Redis } from 'ioredis'
 import { describe } from 'vitest'
 import { scratchFolder } from './node.ts'
+import { ServerProcess } from './serverProcess.ts'
 
 /** The installed server. */
 const program = ['valkey-server', 'redis-server']
@@ -18,11 +18,6 @@ export function describeWithRedis(name: string, tests: () => void): void {
   } else describe(name, tests)
 }
 
-const children = new Set<ChildProcess>()
-process.once('exit', () => {
-  for (const child of children) child.kill('SIGKILL')
-})
-
 /** A Redis server on a free loopback port, which stores every write on disk. */
 export class RedisProcess {
   readonly port: number
@@ -31,7 +26,7 @@ export class RedisProcess {
   /** A client for checks. */
   readonly client: Redis
   readonly #flags: readonly string[]
-  #child: ChildProcess | undefined
+  readonly #process = new ServerProcess()
 
   private constructor(port: number, flags: readonly string[], password: string) {
     this.port = port
@@ -55,20 +50,13 @@ export class RedisProcess {
   async restart(): Promise<void> {
     const place = ['--bind', '127.0.0.1', '--port', String(this.port), '--dir', this.folder]
     const keeping = ['--save', '', '--appendonly', 'yes', '--appendfsync', 'always']
-    const child = spawn(program ?? '', [...place, ...keeping, ...this.#flags], { stdio: 'ignore' })
-    this.#child = child
-    children.add(child)
-    child.once('exit', () => children.delete(child))
+    this.#process.start(program ?? '', [...place, ...keeping, ...this.#flags])
     await this.client.ping()
   }
 
   /** Kills the server. */
   async kill(): Promise<void> {
-    const child = this.#child
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
-    const ended = new Promise((resolve) => child.once('exit', resolve))
-    child.kill('SIGKILL')
-    await ended
+    await this.#process.kill()
   }
 
   async stop(): Promise<void> {

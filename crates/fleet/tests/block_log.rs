@@ -1,5 +1,5 @@
 use crate::server::NatsServer;
-use crate::{Node, mine, open, wait_for};
+use crate::{Node, connected_importer, mine, open, wait_for};
 use rhizome_chain::Chain;
 use rhizome_fleet::FleetRole;
 use rhizome_primitives::{B256, hex};
@@ -148,9 +148,7 @@ fn a_log_that_was_made_anew_gets_the_blocks_of_the_importer_again() {
 #[cfg_attr(not(nats_server), ignore = "nats-server is not installed")]
 fn blocks_in_reverse_order_are_imported() {
     const BLOCKS: u64 = 700;
-    let server = NatsServer::start();
-    let importer = Node::importer(&server);
-    importer.is_connected();
+    let (server, _importer) = connected_importer();
     let other: Arc<Chain> = open("other", None, FleetRole::Replica);
     let last = mine(&other, usize::try_from(BLOCKS).unwrap()).pop().unwrap();
     // More than the store of blocks without a parent holds.

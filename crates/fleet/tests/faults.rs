@@ -1,6 +1,6 @@
 use crate::block_log::{genesis, publish};
 use crate::server::{NatsServer, USUAL};
-use crate::{Node, config, mine, open, options, wait_for};
+use crate::{Node, config, connected_importer, mine, open, options, wait_for};
 use rhizome_chain::Chain;
 use rhizome_fleet::{Credentials, FleetRole};
 use rhizome_primitives::{B256, ChainSpec, U256};
@@ -55,9 +55,7 @@ fn users_and_tokens_are_accepted() {
 #[test]
 #[cfg_attr(not(nats_server), ignore = "nats-server is not installed")]
 fn a_replica_of_another_chain_names_the_chains_of_the_server() {
-    let server = NatsServer::start();
-    let importer = Node::importer(&server);
-    importer.is_connected();
+    let (server, importer) = connected_importer();
     let mut spec = ChainSpec::regtest();
     spec.genesis.fund(rhizome_primitives::Address::repeat_byte(7), U256::from(1));
     let chain = Chain::open(config("replica", spec, None, FleetRole::Replica)).unwrap();
@@ -70,9 +68,7 @@ fn a_replica_of_another_chain_names_the_chains_of_the_server() {
 #[test]
 #[cfg_attr(not(nats_server), ignore = "nats-server is not installed")]
 fn damaged_and_forged_blocks_are_counted_and_passed_over() {
-    let server = NatsServer::start();
-    let importer = Node::importer(&server);
-    importer.is_connected();
+    let (server, importer) = connected_importer();
     let genesis = genesis(&importer.chain);
     let replica = Node::replica(&server);
     let compressed = |bytes: &[u8]| zstd::bulk::compress(bytes, 1).unwrap();
@@ -111,9 +107,7 @@ fn damaged_and_forged_blocks_are_counted_and_passed_over() {
 #[test]
 #[cfg_attr(not(nats_server), ignore = "nats-server is not installed")]
 fn a_missing_parent_is_named_and_ends_with_its_arrival() {
-    let server = NatsServer::start();
-    let importer = Node::importer(&server);
-    importer.is_connected();
+    let (server, _importer) = connected_importer();
     let other = open("other", None, FleetRole::Replica);
     let blocks = mine(&other, 3);
     publish(&server, &other, [3, 2]);

@@ -1,5 +1,5 @@
 use crate::server::NatsServer;
-use crate::{Node, mine, wait_for};
+use crate::{Node, connected_importer, mine, wait_for};
 
 #[test]
 #[cfg_attr(not(nats_server), ignore = "nats-server is not installed")]
@@ -28,9 +28,7 @@ fn nodes_know_the_heads_of_each_other() {
 #[test]
 #[cfg_attr(not(nats_server), ignore = "nats-server is not installed")]
 fn a_node_that_lacks_the_best_head_is_behind_and_does_not_hold_the_others() {
-    let server = NatsServer::start();
-    let importer = Node::importer(&server);
-    importer.is_connected();
+    let (server, importer) = connected_importer();
     let replica = Node::replica(&server);
     let stuck = Node::replica(&server);
     stuck.is_connected();

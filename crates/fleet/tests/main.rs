@@ -100,6 +100,14 @@ impl Node {
     }
 }
 
+/// Starts a server, and an importer that is connected to it.
+fn connected_importer() -> (NatsServer, Node) {
+    let server = NatsServer::start();
+    let importer = Node::importer(&server);
+    importer.is_connected();
+    (server, importer)
+}
+
 /// Waits for a value. `state` is printed if there is none in time.
 fn wait_for<T, S: std::fmt::Debug>(mut found: impl FnMut() -> Option<T>, state: impl Fn() -> S) -> T {
     let start = Instant::now();

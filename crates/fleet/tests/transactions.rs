@@ -1,5 +1,5 @@
 use crate::server::NatsServer;
-use crate::{Node, wait_for};
+use crate::{Node, connected_importer, wait_for};
 use rhizome_chain::SubPool;
 use rhizome_primitives::{Address, Bytes, Transaction, U256, UnsignedTransaction, keccak256};
 
@@ -63,9 +63,7 @@ fn a_transaction_of_any_node_is_in_all_pools_once() {
 #[test]
 #[cfg_attr(not(nats_server), ignore = "nats-server is not installed")]
 fn messages_that_are_no_transactions_are_counted() {
-    let server = NatsServer::start();
-    let importer = Node::importer(&server);
-    importer.is_connected();
+    let (server, importer) = connected_importer();
     let genesis = rhizome_primitives::hex::encode(importer.chain.main_hash(0).unwrap().unwrap());
     server.with_client(async |context| {
         for (subject, payload) in [("a", b"text".to_vec()), ("b", transfer(0, 0).encoded()[..40].to_vec())] {

@@ -1,0 +1,2 @@
+/** The installed Chromium; undefined without one. */
+export declare const chromiumPath: string | undefined

@@ -1,0 +1,27 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+
+const children = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL')
+})
+
+/** A server of another project, as a child process that ends with the tests. */
+export class ServerProcess {
+  #child: ChildProcess | undefined
+
+  start(program: string, flags: readonly string[]): void {
+    const child = spawn(program, flags, { stdio: 'ignore' })
+    this.#child = child
+    children.add(child)
+    child.once('exit', () => children.delete(child))
+  }
+
+  /** Kills the server and waits for its end. Does nothing if it does not run. */
+  async kill(): Promise<void> {
+    const child = this.#child
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    child.kill('SIGKILL')
+    await ended
+  }
+}
