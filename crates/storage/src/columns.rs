@@ -137,9 +137,10 @@ pub(crate) fn references_key(hash: &B256) -> [u8; 33] {
     key
 }
 
-/// Level-0 files that start a compaction. Nearly all keys are hashes, so each compaction rewrites the whole next
-/// level; and each read of a key that is absent asks the filters of all these files.
-const NEW_FILES: i32 = 8;
+/// Level-0 files that start a compaction. Nearly all keys are hashes, so each compaction rewrites the whole next level.
+const NEW_FILES: i32 = 16;
+/// The same for the columns of the state: each read of a key that is absent asks the filters of all these files.
+const NEW_STATE_FILES: i32 = 8;
 
 /// Share of a memtable that its bloom filter takes.
 const MEMORY_FILTER_SHARE: f64 = 0.03;
@@ -173,7 +174,7 @@ pub(crate) fn descriptors(
         }),
         column(TRIE, &tune_trie),
         column(VALUES, &bulk),
-        column(FLAT, &tune_flat),
+        column(FLAT, &tune_state),
         column(CHANGES, &|options, table| {
             bulk(options, table);
             options.set_compaction_filter("pruned changes", dropped.filter_changes());
@@ -209,32 +210,32 @@ pub(crate) fn history_file_options(cache: &Cache) -> Result<Options, Error> {
 pub(crate) fn state_file_options(cache: &Cache, column: &str) -> Result<Options, Error> {
     match column {
         TRIE => options(cache, 0, &tune_trie),
-        FLAT => options(cache, 0, &tune_flat),
+        FLAT => options(cache, 0, &tune_state),
         _ => options(cache, 0, &bulk),
     }
 }
 
-/// Keeps the filters and indexes of a column of the state in memory: about two bytes a row, and a read finds them without a look-up in
-/// the cache for each file.
-fn pin_state_filters(table: &mut BlockBasedOptions) {
+/// Tunes a column of the state, which each block reads. Filters and indexes stay in memory: about two bytes a row, and a read finds
+/// them without a look-up in the cache for each file.
+fn tune_state(options: &mut Options, table: &mut BlockBasedOptions) {
+    start_compactions_at(NEW_STATE_FILES, options);
     table.set_partition_pinning_tier(BlockBasedTablePinningTier::All);
+    options.set_memtable_prefix_bloom_ratio(MEMORY_FILTER_SHARE);
+    options.set_memtable_whole_key_filtering(true);
+}
+
+fn start_compactions_at(new_files: i32, options: &mut Options) {
+    options.set_level_zero_file_num_compaction_trigger(new_files);
+    options.set_level_zero_slowdown_writes_trigger(2 * new_files);
+    options.set_level_zero_stop_writes_trigger(3 * new_files);
 }
 
 fn tune_trie(options: &mut Options, table: &mut BlockBasedOptions) {
-    pin_state_filters(table);
+    tune_state(options, table);
     // Mostly hashes.
     options.set_compression_type(DBCompressionType::None);
     // Nearly all reads are of rows that exist, mostly in files.
     options.set_optimize_filters_for_hits(true);
-    options.set_memtable_prefix_bloom_ratio(MEMORY_FILTER_SHARE);
-    options.set_memtable_whole_key_filtering(true);
-}
-
-fn tune_flat(options: &mut Options, table: &mut BlockBasedOptions) {
-    pin_state_filters(table);
-    // Many reads are of accounts and slots that do not exist.
-    options.set_memtable_prefix_bloom_ratio(MEMORY_FILTER_SHARE);
-    options.set_memtable_whole_key_filtering(true);
 }
 
 fn tune_history(options: &mut Options, table: &mut BlockBasedOptions) {
@@ -252,9 +253,7 @@ fn options(
 ) -> Result<Options, Error> {
     let mut table = table(cache);
     let mut options = Options::default().get_options_from_string(INSERT_WITH_HINT)?;
-    options.set_level_zero_file_num_compaction_trigger(NEW_FILES);
-    options.set_level_zero_slowdown_writes_trigger(2 * NEW_FILES);
-    options.set_level_zero_stop_writes_trigger(3 * NEW_FILES);
+    start_compactions_at(NEW_FILES, &mut options);
     options.set_write_buffer_size(write_buffer_bytes);
     options.set_max_write_buffer_number(3);
     options.set_level_compaction_dynamic_level_bytes(true);
