@@ -46,6 +46,7 @@ export async function nodeConfig(config: Config): Promise<string> {
     history: historyOf(config),
     hasSnapshots: config.storage.snapshots || config.p2p.snapServer,
     hasAddressIndex: hasAddressIndex(config),
+    hasCallIndex: config.index.calls,
     flushedKeys: config.storage.flushedKeys,
     groupedBlocks: config.storage.groupedBlocks,
     isTrieInMemory: config.storage.trie === 'memory',

@@ -163,6 +163,30 @@ describe('a development node', () => {
     expect(await node.result('ots_getBlockTransactions', [9999, 0, 10])).toBeNull()
   })
 
+  test('behavior: accounts of inner calls are found, of stored blocks and of new ones', {
+    timeout: 60_000,
+  }, async () => {
+    const made = (await search('Before', factory, 0)).txs[0]?.hash ?? ''
+    const [operation] = await node.result<{ to: string }[]>('ots_getInternalOperations', [made])
+    const inner = operation?.to ?? ''
+    const paid = hashes(await search('Before', payer, 0))
+    expect(paid).toHaveLength(1)
+    expect(hashes(await search('Before', receiver, 0))).toEqual([])
+    expect(hashes(await search('Before', inner, 0))).not.toContain(made)
+    await node.stop()
+    node = await NodeProcess.start(['--data-dir', dir, '--workers', '1', '--index-calls'])
+    const found = () => node.ask('ots_searchTransactionsBefore', [receiver, 0, 25])
+    await expect.poll(async () => (await found()).error).toBeUndefined()
+    expect(hashes(await search('Before', receiver, 0))).toEqual(paid)
+    expect(hashes(await search('Before', inner, 0))).toContain(made)
+    const again = await send({ to: payer, value: '0x5' })
+    expect(hashes(await search('Before', receiver, 0))).toEqual([again, ...paid])
+    await node.result('anvil_rollback', [1])
+    expect(hashes(await search('Before', receiver, 0))).toEqual(paid)
+    // Precompiles of Ethereum are left out.
+    expect(hashes(await search('Before', `0x${word('4').slice(24)}`, 0))).toEqual([])
+  })
+
   test.each([
     ['ots_searchTransactionsBefore', [holder, 0, 26]],
     ['ots_searchTransactionsBefore', [holder, -1, 25]],

@@ -56,6 +56,7 @@ pub(crate) struct NodeConfig {
     history: History,
     has_snapshots: bool,
     has_address_index: bool,
+    has_call_index: bool,
     flushed_keys: usize,
     grouped_blocks: usize,
     is_trie_in_memory: bool,
@@ -334,6 +335,7 @@ impl NodeConfig {
         chain.history = self.history.into();
         chain.snapshots = self.has_snapshots.then(SnapshotHeights::default);
         chain.has_address_index = self.has_address_index;
+        chain.has_call_index = self.has_call_index;
         chain.flushed_keys = self.flushed_keys;
         chain.grouped_from = self.grouped_blocks;
         chain.is_trie_in_memory = self.is_trie_in_memory;

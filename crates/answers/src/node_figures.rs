@@ -40,6 +40,15 @@ pub fn answer(node: &Node, executors: &[ExecutorStats]) -> Answer {
         Some(missing) => json.key("missingInAddressIndex").number(missing.cast_signed()),
         None => json.key("missingInAddressIndex").null(),
     };
+    match chain.unindexed_calls()? {
+        Some(calls) => {
+            json.key("indexedCalls").begin_object();
+            json.key("missing").number(calls.missing.cast_signed());
+            json.key("completeFrom").number(calls.complete_from.cast_signed());
+            json.end_object();
+        }
+        None => json.key("indexedCalls").null(),
+    }
     sync_figures::write(&mut json, node);
     network_figures::write(&mut json, node);
     fleet_figures::write(&mut json, node);

@@ -5,11 +5,12 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use rhizome_primitives::B256;
-use rhizome_storage::{AddressIndex, Store};
+use rhizome_storage::{AddressIndex, CallIndex, Store};
 
 use crate::archive::Archive;
 use crate::background_thread::BackgroundThread;
-use crate::error::ChainError;
+use crate::call_indexer;
+use crate::error::{ChainError, ImportError};
 use crate::import::importer::Importer;
 use crate::import::priority::lower_priority;
 
@@ -18,30 +19,39 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Blocks of a step, at most: each step ends a group of blocks of a long import.
 const BLOCKS_PER_STEP: u64 = 1024;
 
-/// Brings the index in line with the blocks that were stored while it was off. Does nothing if it is off now.
+/// Brings the index, and that of inner calls, in line with the blocks that were stored while it was off. Does nothing if it is off now.
 pub(crate) fn begin(archive: &Archive, head: (u64, B256)) -> Result<(), ChainError> {
-    let Some(index) = AddressIndex::new(&archive.store) else { return Ok(()) };
     // Genesis and the block that a fork begins at have no receipts.
     let first = archive.first_block().saturating_add(1).max(archive.store.first_receipts());
-    Ok(index.begin(head, first)?)
+    if let Some(index) = AddressIndex::new(&archive.store) {
+        index.begin(head, first)?;
+    }
+    if let Some(index) = CallIndex::new(&archive.store) {
+        index.begin(head, first)?;
+    }
+    Ok(())
 }
 
-/// Starts the thread that completes the index, which ends with the last missing block; `None` if no block is missing.
+/// Starts the thread that completes the index; `None` if no block is missing. It ends with the last missing block, unless inner
+/// calls are indexed: a block that was executed without them can join the best chain at any time.
 pub(crate) fn start(importer: &Arc<Importer>) -> Result<Option<BackgroundThread>, ChainError> {
-    let is_missing = match AddressIndex::new(&importer.steps.archive.store) {
+    let store = &importer.steps.archive.store;
+    let has_calls = CallIndex::new(store).is_some();
+    let is_missing = match AddressIndex::new(store) {
         Some(index) => index.missing()?.is_some_and(|missing| !missing.is_empty()),
         None => false,
     };
-    if !is_missing {
+    if !is_missing && !has_calls {
         return Ok(None);
     }
-    let thread = BackgroundThread::start(importer, "address-index", |importer, stopped| {
+    let thread = BackgroundThread::start(importer, "address-index", move |importer, stopped| {
         lower_priority();
         let mut pause = Duration::ZERO;
         while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
             let Some(importer) = importer.upgrade() else { return };
             pause = match add_missing(&importer) {
                 Ok(true) => Duration::ZERO,
+                Ok(false) if has_calls => PAUSE,
                 Ok(false) => return,
                 // A failed write is repeated after the recovery; the missing blocks are in the figures of the node.
                 Err(_) => PAUSE,
@@ -51,9 +61,10 @@ pub(crate) fn start(importer: &Arc<Importer>) -> Result<Option<BackgroundThread>
     thread.map(Some)
 }
 
-/// Adds the rows of some blocks. Returns false if none is missing any more.
-fn add_missing(importer: &Importer) -> Result<bool, ChainError> {
-    let Some(plan) = index(&importer.steps.archive.store)?.plan(BLOCKS_PER_STEP)? else { return Ok(false) };
+/// Adds the rows of some blocks, then their inner calls. Returns false if none is missing any more.
+fn add_missing(importer: &Importer) -> Result<bool, ImportError> {
+    let plan = index(&importer.steps.archive.store)?.plan(BLOCKS_PER_STEP)?;
+    let Some(plan) = plan else { return call_indexer::add_missing(importer) };
     // Nothing moves the head during a job. An outdated plan is dropped.
     importer.run(move |writer| Ok::<_, ChainError>(index(&writer.steps.archive.store)?.write(plan)?))??;
     Ok(true)

@@ -16,7 +16,7 @@ use rhizome_trie::{MemoryNodes, StateReader, Trie, diff};
 
 use crate::address_indexer;
 use crate::archive::Archive;
-use crate::archive::address_search::{self, AddressPage, AddressRange, AddressSearchError};
+use crate::archive::address_search::{self, AddressPage, AddressRange, AddressSearchError, UnindexedCalls};
 use crate::archive::ancestry::ChainAncestry;
 use crate::archive::derived_trie::TrieSnapshot;
 use crate::archive::historical_state::HistoricalState;
@@ -272,6 +272,11 @@ impl Chain {
         address_search::missing_blocks(&self.archive)
     }
 
+    /// Returns the blocks whose inner calls the address index misses; `None` if inner calls are not indexed.
+    pub fn unindexed_calls(&self) -> Result<Option<UnindexedCalls>, ChainError> {
+        address_search::unindexed_calls(&self.archive)
+    }
+
     /// Returns the state after a block: flat at the head, history elsewhere.
     pub fn state_at(&self, record: &BlockRecord) -> Result<Arc<dyn StateReader>, ChainError> {
         let head = self.head();
@@ -436,6 +441,7 @@ fn store_options(config: &ChainConfig) -> StoreOptions {
         max_open_files: config.max_open_files,
         node_versions: config.proven_blocks.node_versions(),
         has_address_index: config.has_address_index,
+        has_call_index: config.has_call_index,
         durability: if config.is_power_safe { Durability::Power } else { Durability::Process },
         notes_blocks: config.notes_blocks,
         ..StoreOptions::default()
@@ -467,6 +473,7 @@ fn write_genesis(store: &Store, genesis: &Block, trie: &mut Trie) -> Result<(), 
         transaction_hashes: &[],
         receipts: &[],
         encoded_receipts: &[],
+        inner_accounts: None,
         nodes,
         changes: Some(&changes),
         head_change: Some(HeadChange { enacted: &[(genesis.header.number, hash)], retracted: &[] }),

@@ -210,6 +210,9 @@ pub struct ChainConfig {
     pub grouped_from: usize,
     /// Keeps an index of transactions by address. Blocks that were stored without it are added in the background.
     pub has_address_index: bool,
+    /// Adds the transactions to the address index that meet an address in inner calls only. Blocks that were stored without them are
+    /// executed again in the background, if the states before them are kept.
+    pub has_call_index: bool,
     /// Keeps all nodes of the head's trie in memory, and not only as many as `cache_bytes` allows.
     pub is_trie_in_memory: bool,
     /// State roots before RSKIP-126 that are compared with the state. Each such block costs a walk through the whole state.
@@ -282,6 +285,7 @@ impl ChainConfig {
             flushed_keys: 32_768,
             grouped_from: 256,
             has_address_index: false,
+            has_call_index: false,
             is_trie_in_memory: false,
             old_state_roots: OldStateRoots::default(),
             pool: PoolOptions::default(),

@@ -11,6 +11,7 @@
 mod address_indexer;
 mod archive;
 mod background_thread;
+mod call_indexer;
 mod chain;
 mod config;
 mod error;
@@ -29,7 +30,7 @@ mod state_snapshots;
 mod txpool;
 mod verification;
 
-pub use archive::address_search::{AddressPage, AddressRange, AddressSearchError};
+pub use archive::address_search::{AddressPage, AddressRange, AddressSearchError, UnindexedCalls};
 pub use archive::ancestry::ChainAncestry;
 pub use archive::log_search::{BlockLogs, FoundLog, LogFilter, LogPosition, LogSearchError};
 pub use archive::reads::{BlockAtHeight, BlockReceipts, MinedTransaction};

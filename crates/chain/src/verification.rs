@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use rhizome_primitives::{B256, Bytes, Receipt, hex};
-use rhizome_storage::{AddressIndex, ChangeSet, ValueChange};
+use rhizome_storage::{AddressIndex, ChangeSet, InnerAccounts, ValueChange};
 use rhizome_trie::{MemoryNodes, Trie};
 
 use crate::archive::historical_state::HistoricalState;
@@ -133,7 +133,8 @@ impl<'a> ChainVerifier<'a> {
     }
 
     /// Executes blocks of the best chain on the stored states before them. Compares the results with the headers and with the stored
-    /// receipts, senders, total difficulties, trie nodes, transaction index, log index and, if the blocks are in it, address index.
+    /// receipts, senders, total difficulties, trie nodes, transaction index, log index and, if the blocks are in them, address index and
+    /// accounts of inner calls.
     /// `on_part` gets each verified part and may end the verification. No block must be imported meanwhile. A state that was replaced
     /// by hand is not compared with the header, but blocks are executed on it.
     pub(crate) fn verify_range(
@@ -228,15 +229,19 @@ impl<'a> ChainVerifier<'a> {
         let parent = self.steps.archive.known_record(&parent)?;
         let ancestor = self.steps.archive.known_ancestor(&parent.hash)?;
         let mut trie = self.parent_trie(&parent)?;
+        let stored_inner = self.steps.archive.store.inner_accounts(&record.hash)?;
         let verified = match &mut trie {
-            Some(trie) => self.steps.verify(prepared, &ancestor, trie),
+            Some(trie) => self.steps.verify(prepared, &ancestor, trie, stored_inner.is_some()),
             None => {
                 let state = HistoricalState::new(Arc::clone(&self.steps.archive), &parent);
-                self.steps.verify_without_root(prepared, &ancestor, Arc::new(state))
+                self.steps.verify_without_root(prepared, &ancestor, Arc::new(state), stored_inner.is_some())
             }
         };
         match verified {
-            Ok(verified) => Ok(self.stored_mismatch(record, verified, trie)?),
+            Ok(verified) => match inner_mismatch(verified.inner_accounts.as_ref(), stored_inner.as_ref()) {
+                Some(mismatch) => Ok(Some(mismatch)),
+                None => Ok(self.stored_mismatch(record, verified, trie)?),
+            },
             Err(ImportFailure::Invalid(invalid)) => Ok(Some(rule_mismatch(&invalid))),
             Err(ImportFailure::Error(error)) => Err(error),
         }
@@ -353,6 +358,17 @@ fn compare_lists<T: PartialEq + ToString>(field: &str, expected: &[T], got: &[T]
     let index = (0..expected.len().max(got.len())).find(|index| expected.get(*index) != got.get(*index))?;
     let element = |list: &[T]| list.get(index).map_or_else(|| MISSING.into(), T::to_string);
     Some((format!("{field}[{index}]"), element(expected), element(got)))
+}
+
+/// Compares the accounts of inner calls, if they are stored.
+fn inner_mismatch(expected: Option<&InnerAccounts>, stored: Option<&InnerAccounts>) -> Option<FieldMismatch> {
+    let (expected, stored) = expected.zip(stored)?;
+    let index = expected.first_difference(stored)?;
+    let list = |accounts: &InnerAccounts| match accounts.of_transaction(index) {
+        [] => MISSING.into(),
+        accounts => accounts.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
+    };
+    Some((format!("innerCalls[{index}]"), list(expected), list(stored)))
 }
 
 fn receipts_mismatch(expected: &[Receipt], stored: Option<&rhizome_storage::StoredReceipts>) -> Option<FieldMismatch> {

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
-use rhizome_chain::{AddressPage, AddressRange, AddressSearchError, Chain, ChainConfig};
+use rhizome_chain::{AddressPage, AddressRange, AddressSearchError, BlockRecord, Chain, ChainConfig};
+use rhizome_evm::{Deadline, execute_block_with_inner_accounts};
 use rhizome_primitives::transaction::created_address;
 use rhizome_primitives::{Address, keccak256};
 
@@ -23,31 +24,58 @@ enum Operation {
     Import(usize),
     /// Imports this number of blocks as one stream, in groups.
     Stream(usize),
-    /// Opens the database again, with or without the index.
-    Reopen(bool),
+    /// Opens the database again, with another index.
+    Reopen(Index),
     /// Goes back by this number of blocks.
     Rewind(u64),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Index {
+    Off,
+    Addresses,
+    /// With inner calls.
+    Calls,
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
     prop_oneof![
         3 => (1..60_usize).prop_map(Operation::Import),
         2 => (1..60_usize).prop_map(Operation::Stream),
-        3 => any::<bool>().prop_map(Operation::Reopen),
+        3 => prop_oneof![Just(Index::Off), Just(Index::Addresses), Just(Index::Calls)].prop_map(Operation::Reopen),
         1 => (0..24_u64).prop_map(Operation::Rewind),
     ]
 }
 
-fn open(dir: &Path, has_address_index: bool) -> Arc<Chain> {
-    Chain::open(ChainConfig { has_address_index, grouped_from: 1, ..config(spec(CHAIN), Some(dir)) }).unwrap()
+fn open(dir: &Path, index: Index) -> Arc<Chain> {
+    open_chain(CHAIN, dir, index)
+}
+
+fn open_chain(name: &str, dir: &Path, index: Index) -> Arc<Chain> {
+    let (has_address_index, has_call_index) = (index != Index::Off, index == Index::Calls);
+    let config = config(spec(name), Some(dir));
+    Chain::open(ChainConfig { has_address_index, has_call_index, grouped_from: 1, ..config }).unwrap()
 }
 
 fn wait_until_complete(chain: &Chain) {
     let limit = Instant::now() + Duration::from_secs(60);
-    while chain.blocks_missing_in_address_index().unwrap() != Some(0) {
+    let is_complete = || {
+        let calls = chain.unindexed_calls().unwrap();
+        chain.blocks_missing_in_address_index().unwrap() == Some(0) && calls.is_none_or(|calls| calls.missing == 0)
+    };
+    while !is_complete() {
         assert!(Instant::now() < limit, "the index is never complete");
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// Executes a block and returns the accounts of the inner calls of each transaction.
+fn inner_accounts(chain: &Chain, record: &BlockRecord) -> Vec<Vec<Address>> {
+    let parent = chain.block(&record.parent().unwrap()).unwrap().unwrap();
+    let (state, ancestry) = (chain.state_at(&parent).unwrap(), chain.ancestry(&parent));
+    let (spec, senders, deadline) = (chain.spec(), record.senders(), Deadline::none());
+    let executed = execute_block_with_inner_accounts(spec, &record.block, senders, state, &ancestry, &deadline);
+    executed.unwrap().inner_accounts.unwrap()
 }
 
 /// Returns block and index of the transactions of each address, highest first, from the blocks of the best chain.
@@ -57,6 +85,8 @@ fn expected(chain: &Chain) -> BTreeMap<Address, Vec<(u64, usize)>> {
     for number in (1..=chain.head().number()).rev() {
         let record = chain.main_block(number).unwrap().unwrap();
         let receipts = chain.receipts(&record.hash).unwrap().unwrap();
+        let has_calls = chain.unindexed_calls().unwrap().is_some();
+        let inner = if has_calls { inner_accounts(chain, &record) } else { Vec::new() };
         for (index, transaction) in record.block.transactions.iter().enumerate().rev() {
             if record.block.is_remasc(index) {
                 continue;
@@ -71,6 +101,7 @@ fn expected(chain: &Chain) -> BTreeMap<Address, Vec<(u64, usize)>> {
                 let holders = log.topics.iter().skip(1).take(2).map(|topic| Address::from_word(*topic));
                 addresses.extend(holders.filter(|address| !address.is_zero()));
             }
+            addresses.extend(inner.get(index).into_iter().flatten());
             addresses.sort_unstable();
             addresses.dedup();
             for address in addresses {
@@ -123,8 +154,8 @@ fn the_index_follows_the_best_chain() {
     let cases = (prop::collection::vec(operation(), 4..14), 1..8_usize);
     let run = |(operations, count): (Vec<Operation>, usize)| {
         let dir = tempfile::tempdir().unwrap();
-        let mut chain = open(dir.path(), true);
-        let (mut arrived, mut has_index) = (0, true);
+        let mut chain = open(dir.path(), Index::Calls);
+        let (mut arrived, mut index) = (0, Index::Calls);
         for operation in operations {
             match operation {
                 Operation::Import(count) => {
@@ -142,10 +173,10 @@ fn the_index_follows_the_best_chain() {
                     }
                     arrived += count;
                 }
-                Operation::Reopen(with_index) => {
+                Operation::Reopen(other) => {
                     drop(chain);
-                    has_index = with_index;
-                    chain = open(dir.path(), has_index);
+                    index = other;
+                    chain = open(dir.path(), index);
                 }
                 Operation::Rewind(blocks) => {
                     let height = chain.head().number().saturating_sub(blocks);
@@ -157,12 +188,12 @@ fn the_index_follows_the_best_chain() {
                     arrived = lines.iter().position(|line| !known(line)).unwrap_or(lines.len());
                 }
             }
-            if has_index {
+            if index != Index::Off {
                 compare(&chain, count);
             }
         }
         drop(chain);
-        compare(&open(dir.path(), true), count);
+        compare(&open(dir.path(), Index::Calls), count);
         Ok(())
     };
     let config = ProptestConfig { cases: 8, ..ProptestConfig::default() };
@@ -173,7 +204,7 @@ fn the_index_follows_the_best_chain() {
 #[test]
 fn a_stop_while_the_index_is_built_loses_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    let chain = open(dir.path(), false);
+    let chain = open(dir.path(), Index::Off);
     for line in lines(ARRIVALS) {
         import(&chain, &line);
     }
@@ -183,9 +214,28 @@ fn a_stop_while_the_index_is_built_loses_nothing() {
     drop(chain);
     for _ in 0..10 {
         // The thread stops before, during or after its steps.
-        drop(open(dir.path(), true));
+        drop(open(dir.path(), Index::Calls));
     }
-    let chain = open(dir.path(), true);
+    let chain = open(dir.path(), Index::Calls);
     assert!(!expected(&chain).is_empty());
+    compare(&chain, 25);
+}
+
+#[test]
+fn inner_calls_of_stored_and_of_new_blocks_are_indexed() {
+    const CHAIN: &str = "regtest-basic";
+    let dir = tempfile::tempdir().unwrap();
+    let lines = lines("regtest-basic.blocks.txt.gz");
+    let (stored, new) = lines.split_at(lines.len() / 2);
+    let chain = open_chain(CHAIN, dir.path(), Index::Addresses);
+    stored.iter().for_each(|line| drop(import(&chain, line)));
+    drop(chain);
+    let chain = open_chain(CHAIN, dir.path(), Index::Calls);
+    compare(&chain, 25);
+    new.iter().for_each(|line| drop(import(&chain, line)));
+    compare(&chain, 25);
+    let inner = |number| inner_accounts(&chain, &chain.main_block(number).unwrap().unwrap());
+    assert!((1..=chain.head().number()).any(|number| inner(number).iter().any(|accounts| !accounts.is_empty())));
+    chain.rewind(chain.head().number() - 20).unwrap();
     compare(&chain, 25);
 }

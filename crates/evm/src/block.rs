@@ -1,5 +1,6 @@
 //! The execution of a block, one transaction after another.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rhizome_primitives::{Address, Bloom, ChainSpec, I256, REMASC, Receipt, Transaction, U256};
@@ -76,6 +77,9 @@ pub struct BlockOutcome {
     pub delta: StateDelta,
     /// Address of the contract that each transaction creates, also if the creation failed.
     pub created: Vec<Option<Address>>,
+    /// Accounts of inner calls of each transaction: callees, created contracts, heirs of destroyed contracts. Each once, in
+    /// order, also if the call was undone; without the precompiles that Ethereum has. `None` unless they are collected.
+    pub inner_accounts: Option<Vec<Vec<Address>>>,
 }
 
 impl<'e> BlockExecutor<'e> {
@@ -147,6 +151,16 @@ impl<'e> BlockExecutor<'e> {
         let machine = &mut self.evm.machine;
         machine.moved_precompiles = overrides.moved_precompiles(&machine.rules)?;
         Ok(overrides.apply(&mut machine.state)?)
+    }
+
+    /// Collects the accounts of inner calls from the next transaction on.
+    pub(crate) fn collect_inner_accounts(&mut self) {
+        self.evm.machine.inner_accounts = Some(BTreeSet::new());
+    }
+
+    /// Returns the accounts of inner calls of the last transaction; `None` unless they are collected.
+    pub(crate) fn inner_accounts(&self) -> Option<Vec<Address>> {
+        self.evm.machine.inner_accounts.as_ref().map(|inner| inner.iter().copied().collect())
     }
 
     /// Returns the state after the executed transactions.
@@ -288,6 +302,7 @@ impl<'e> BlockExecutor<'e> {
             logs_bloom: self.executed.bloom,
             delta: self.evm.machine.state.into_delta(),
             created: self.executed.created,
+            inner_accounts: None,
         })
     }
 

@@ -1,5 +1,6 @@
 //! The host of the interpreter: state, block, transaction and precompiles, shared by all frames.
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use crate::hash_maps::HashSet;
@@ -53,6 +54,8 @@ pub(crate) struct Machine<'e> {
     /// Whether the Bridge or REMASC was called in a frame that the scheduler of parallel sublists observes.
     pub(crate) calls_sequential_contract: bool,
     pub(crate) frame_records: FrameRecords,
+    /// Accounts of inner calls of the transaction; `None` unless they are collected.
+    pub(crate) inner_accounts: Option<BTreeSet<Address>>,
     /// The frame that the last instruction has requested.
     pub(crate) frame_request: Option<FrameRequest>,
     /// The error that stopped the interpreter.
@@ -84,6 +87,7 @@ impl<'e> Machine<'e> {
             deletions: Vec::new(),
             calls_sequential_contract: false,
             frame_records: FrameRecords::default(),
+            inner_accounts: None,
             frame_request: None,
             fatal: None,
             moved_precompiles: None,
@@ -98,8 +102,19 @@ impl<'e> Machine<'e> {
         self.deletions.clear();
         self.calls_sequential_contract = false;
         self.frame_records.clear();
+        if let Some(inner) = &mut self.inner_accounts {
+            inner.clear();
+        }
         self.frame_request = None;
         self.fatal = None;
+    }
+
+    /// Notes the callee of an inner call, a created contract or the heir of a destroyed one, also if that is undone later.
+    #[inline]
+    pub(crate) fn note_inner(&mut self, account: Address) {
+        if let Some(inner) = &mut self.inner_accounts {
+            inner.insert(account);
+        }
     }
 
     /// Stops the interpreter with an error.

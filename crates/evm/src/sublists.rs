@@ -26,7 +26,26 @@ pub fn execute_block(
     ancestry: &dyn Ancestry,
     deadline: &Deadline,
 ) -> Result<BlockOutcome, ExecError> {
+    execute_all(BlockRun::new(spec, block, senders, reader, ancestry, deadline)?)
+}
+
+/// Like [`execute_block`], with [`BlockOutcome::inner_accounts`].
+pub fn execute_block_with_inner_accounts(
+    spec: &ChainSpec,
+    block: &Block,
+    senders: &[Address],
+    reader: Arc<dyn StateReader>,
+    ancestry: &dyn Ancestry,
+    deadline: &Deadline,
+) -> Result<BlockOutcome, ExecError> {
     let mut run = BlockRun::new(spec, block, senders, reader, ancestry, deadline)?;
+    run.executor.collect_inner_accounts();
+    run.inner_accounts = Some(vec![Vec::new(); block.transactions.len()]);
+    execute_all(run)
+}
+
+fn execute_all(mut run: BlockRun<'_>) -> Result<BlockOutcome, ExecError> {
+    let (spec, block) = (run.spec, run.block);
     let mut accesses: Vec<AccessSet> = Vec::new();
     for sublist in sublists(spec, block)? {
         if !sublist.is_parallel {
@@ -42,7 +61,8 @@ pub fn execute_block(
         }
         accesses.push(access);
     }
-    run.executor.finish()
+    let outcome = run.executor.finish()?;
+    Ok(BlockOutcome { inner_accounts: run.inner_accounts, ..outcome })
 }
 
 /// Transactions that share a gas limit.
@@ -76,8 +96,11 @@ pub(crate) fn sublists(spec: &ChainSpec, block: &Block) -> Result<Vec<Sublist>, 
 /// A block in execution.
 struct BlockRun<'e> {
     executor: BlockExecutor<'e>,
+    spec: &'e ChainSpec,
     block: &'e Block,
     senders: &'e [Address],
+    /// Accounts of inner calls of each transaction; `None` unless they are collected.
+    inner_accounts: Option<Vec<Vec<Address>>>,
     /// Accounts deleted by earlier sublists. Only the sequential sublist receives them.
     deleted: HashSet<Address>,
 }
@@ -98,7 +121,7 @@ impl<'e> BlockRun<'e> {
         let mut executor = BlockExecutor::new(spec, env, reader, ancestry)?.with_deadline(deadline.clone());
         let recipients = block.transactions.iter().filter_map(Transaction::to);
         executor.state().prepare_keys(senders.iter().copied().chain(recipients));
-        Ok(BlockRun { executor, block, senders, deleted: HashSet::default() })
+        Ok(BlockRun { executor, spec, block, senders, inner_accounts: None, deleted: HashSet::default() })
     }
 
     fn sublist(&mut self, sublist: &Sublist) -> Result<(), ExecError> {
@@ -108,6 +131,9 @@ impl<'e> BlockRun<'e> {
         for (index, (transaction, sender)) in transactions.take(sublist.range.end).skip(sublist.range.start) {
             let is_remasc = self.block.is_remasc(index);
             let outcome = self.executor.execute_in(transaction, *sender, is_remasc, &mut state)?;
+            if let Some(inner) = self.inner_accounts.as_mut().and_then(|all| all.get_mut(index)) {
+                *inner = self.executor.inner_accounts().unwrap_or_default();
+            }
             // A call of the Bridge in a parallel sublist makes the block invalid, whatever its result.
             if sublist.is_parallel && outcome.calls_sequential_contract {
                 return Err(ExecError::SequentialContract { index });
@@ -165,6 +191,40 @@ mod tests {
         assert!(matches!(execute(&[9], transactions.clone()), Err(ExecError::Edges { transactions: 3 })));
         assert!(matches!(execute(&[2, 1], transactions.clone()), Err(ExecError::Edges { .. })));
         assert!(matches!(execute(&[3], transactions), Err(ExecError::SequentialContract { index: 2 })));
+    }
+
+    #[test]
+    fn collects_the_accounts_of_inner_calls() {
+        let spec = ChainSpec::regtest();
+        // Calls identity, 0x..99, contract 2, which reverts after a call of 0x..98, and the Bridge.
+        let caller = hex!(
+            "6000600060006000600060045af150"
+            "6000600060006000600060995af150"
+            "60006000600060006000730202020202020202020202020202020202020202" "61fffff150"
+            "6000600060006000600063010000065af100"
+        );
+        let reverting = hex!("6000600060006000600060985af15060006000fd");
+        // Creates a contract of empty code, whose init code destroys it for 0x..97.
+        let creator = hex!("626097ff6000526003601d6000f000");
+        let contracts: [(Address, &[u8]); 3] =
+            [(contract(1), &caller), (contract(2), &reverting), (contract(3), &creator)];
+        let call = |nonce, to| signed(nonce, Some(to), &[], 1_000_000, 0);
+        let block = block(&spec, &[], vec![call(0, contract(1)), call(1, contract(3)), Transaction::remasc(1)]);
+        let senders = [rich(), rich(), Address::ZERO];
+        let run = |collects: bool| {
+            let execute = if collects { execute_block_with_inner_accounts } else { execute_block };
+            execute(&spec, &block, &senders, world(&contracts), &NoAncestors, &Deadline::none()).unwrap()
+        };
+        let collected = run(true);
+        let last = |byte: u8| Address::with_last_byte(byte);
+        let created = rhizome_primitives::transaction::created_address(&contract(3), &U256::ZERO);
+        let mut second = vec![created, last(0x97)];
+        second.sort_unstable();
+        let first = vec![last(0x98), last(0x99), BRIDGE, contract(2)];
+        assert_eq!(collected.inner_accounts, Some(vec![first, second, Vec::new()]));
+        let plain = run(false);
+        assert_eq!(plain.inner_accounts, None);
+        assert_eq!(plain.delta.writes, collected.delta.writes);
     }
 
     #[test]

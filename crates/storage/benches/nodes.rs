@@ -76,6 +76,7 @@ fn write_block(store: &Store, number: u64) -> Result<(), Box<dyn Error>> {
         transaction_hashes: &[],
         receipts: &[],
         encoded_receipts: &[],
+        inner_accounts: None,
         nodes: nodes.into(),
         changes: None,
         head_change: None,

@@ -1,6 +1,7 @@
 //! The address index: transactions of the best chain by the addresses that take part in them.
 //!
-//! A row lists the transactions of one block in which an address is sender, recipient, created contract or holder of moved tokens.
+//! A row lists the transactions of one block in which an address is sender, recipient, created contract or holder of moved tokens,
+//! or which meet it in inner calls, if these are known (`call_index.rs`).
 //! Rows join and leave the index with their block, in its batch. Blocks that were stored without the index are added later, upwards,
 //! in separate batches. Two rows of the column `default` name the last block whose batch moved the index, and the blocks that are
 //! still missing. When the index is switched on again, they show which blocks came meanwhile.
@@ -12,6 +13,7 @@ use rocksdb::{ReadOptions, WriteBatch};
 
 use crate::address_rows::{self, AddressRows, IndexedBlock, KEY_BYTES};
 use crate::columns::{self, ADDRESS_TIP_KEY, ADDRESSES, BLOCKS, META, MISSING_ADDRESSES_KEY, RECEIPTS};
+use crate::inner_accounts::InnerAccounts;
 use crate::write::{BlockWrite, HeadChange};
 use crate::{StorageError, Store};
 
@@ -68,6 +70,11 @@ impl<'a> AddressIndex<'a> {
             }
         }
         Ok(None)
+    }
+
+    /// Returns the blocks that are not indexed, also if the index is switched off.
+    pub(crate) fn missing_blocks(store: &Store) -> Result<Range<u64>, StorageError> {
+        Ok(AddressIndex { store }.missing()?.unwrap_or(0..u64::MAX))
     }
 
     /// Brings the index in line with the blocks that were stored while it was off. `head`: number and hash of the head; `first`: number
@@ -245,16 +252,29 @@ fn is_on(store: &Store) -> bool {
 }
 
 fn add_rows(write: &BlockWrite<'_>, rows: &mut AddressRows) -> Result<(), StorageError> {
-    let BlockWrite { number, raw, senders, receipts, .. } = *write;
-    let added = IndexedBlock { number, raw, senders, receipts }.add_rows(rows);
+    let BlockWrite { number, raw, senders, receipts, inner_accounts, .. } = *write;
+    let unknown = InnerAccounts::default();
+    let inner = inner_accounts.unwrap_or(&unknown);
+    let added = IndexedBlock { number, raw, senders, receipts, inner }.add_rows(rows);
     added.map_err(|error| undecodable(&write.hash, error))
 }
 
 /// Adds the rows of a stored block with receipts.
 fn add_stored_rows(store: &Store, number: u64, hash: &B256, rows: &mut AddressRows) -> Result<(), StorageError> {
+    add_rows_with(store, number, hash, &store.inner_accounts(hash)?.unwrap_or_default(), rows)
+}
+
+/// Adds the rows of a stored block with receipts and these accounts of inner calls.
+pub(crate) fn add_rows_with(
+    store: &Store,
+    number: u64,
+    hash: &B256,
+    inner: &InnerAccounts,
+    rows: &mut AddressRows,
+) -> Result<(), StorageError> {
     let block = store.block(hash)?.ok_or(StorageError::Missing { column: BLOCKS, hash: *hash })?;
     let stored = store.receipts(hash)?.ok_or(StorageError::Missing { column: RECEIPTS, hash: *hash })?;
-    let block = IndexedBlock { number, raw: &block.raw, senders: &block.senders, receipts: &stored.receipts };
+    let block = IndexedBlock { number, raw: &block.raw, senders: &block.senders, receipts: &stored.receipts, inner };
     block.add_rows(rows).map_err(|error| undecodable(hash, error))
 }
 
@@ -262,7 +282,7 @@ fn undecodable(hash: &B256, _error: DecodeError) -> StorageError {
     StorageError::damaged_row(BLOCKS, hash.as_slice(), "cannot be decoded")
 }
 
-fn put_rows(store: &Store, batch: &mut WriteBatch, rows: AddressRows) -> Result<(), StorageError> {
+pub(crate) fn put_rows(store: &Store, batch: &mut WriteBatch, rows: AddressRows) -> Result<(), StorageError> {
     let engine = store.database.engine()?;
     let column = engine.column(ADDRESSES)?;
     rows.into_iter().for_each(|(key, row)| batch.put_cf(column, key, row));

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use rhizome_primitives::transaction::created_address;
 use rhizome_primitives::{Address, B256, DecodeError, Log, Receipt, Transaction, b256, rlp};
 
+use crate::inner_accounts::InnerAccounts;
+
 /// Length of a key: address, number of the block.
 pub(crate) const KEY_BYTES: usize = 28;
 const INDEX_BYTES: usize = 4;
@@ -27,6 +29,8 @@ pub(crate) struct IndexedBlock<'a> {
     /// Sender of each transaction, zero for REMASC.
     pub(crate) senders: &'a [Address],
     pub(crate) receipts: &'a [Receipt],
+    /// Accounts of inner calls; empty if they are unknown.
+    pub(crate) inner: &'a InnerAccounts,
 }
 
 impl IndexedBlock<'_> {
@@ -36,8 +40,9 @@ impl IndexedBlock<'_> {
         let transactions = transactions.elements("transactions")?.zip(self.senders).zip(self.receipts);
         for (index, ((item, sender), receipt)) in (0..).zip(transactions) {
             if !sender.is_zero() {
-                for address in addresses(&Transaction::from_item(&item?)?, sender, receipt) {
-                    push_index(rows.entry(key(&address, self.number)).or_default(), index);
+                let own = addresses(&Transaction::from_item(&item?)?, sender, receipt);
+                for address in own.iter().chain(self.inner.of_transaction(index)) {
+                    push_index(rows.entry(key(address, self.number)).or_default(), index);
                 }
             }
         }

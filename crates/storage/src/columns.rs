@@ -15,6 +15,7 @@
 //! | `receipts` | block hash | transaction hashes and receipts |
 //! | `transactions` | transaction hash | hash and index of each block that holds it |
 //! | `addresses` | address, number of a block of the best chain | indexes of the transactions in which the address takes part |
+//! | `calls` | hash of a block that was executed with the index of inner calls | accounts of the inner calls of each transaction |
 //! | `logs` | kind, value, shard | blocks of the shard that have such a log |
 //! | `headers` | number and hash of a header that was received before its block | difficulty of the chain up to it, header |
 
@@ -41,10 +42,11 @@ pub(crate) const HEIGHTS: &str = "heights";
 pub(crate) const RECEIPTS: &str = "receipts";
 pub(crate) const TRANSACTIONS: &str = "transactions";
 pub(crate) const ADDRESSES: &str = "addresses";
+pub(crate) const CALLS: &str = "calls";
 pub(crate) const LOGS: &str = "logs";
 pub(crate) const HEADERS: &str = "headers";
 /// Names of all columns.
-pub(crate) const NAMES: [&str; 15] = [
+pub(crate) const NAMES: [&str; 16] = [
     META,
     NODES,
     NODE_BATCHES,
@@ -58,6 +60,7 @@ pub(crate) const NAMES: [&str; 15] = [
     RECEIPTS,
     TRANSACTIONS,
     ADDRESSES,
+    CALLS,
     LOGS,
     HEADERS,
 ];
@@ -103,6 +106,10 @@ pub(crate) const ADDRESS_TIP_KEY: &[u8] = b"address index tip";
 
 /// Key of the range of blocks that the address index still misses, in the column `default`.
 pub(crate) const MISSING_ADDRESSES_KEY: &[u8] = b"address index missing";
+
+/// Key of the progress of the index of inner calls, in the column `default`: last block, missing blocks, first block.
+pub(crate) const CALL_INDEX_KEY: &[u8] = b"call index";
+
 /// Key of the place in the block log of a fleet, in the column `default`.
 pub(crate) const LOG_PLACE_KEY: &[u8] = b"log place";
 
@@ -192,6 +199,7 @@ pub(crate) fn descriptors(
             options.set_merge_operator_associative("transaction locations", merge_locations);
         }),
         column(ADDRESSES, &|_, _| {}),
+        column(CALLS, &bulk),
         column(LOGS, &|options, _| {
             options.set_merge_operator_associative("log shards", merge_shards);
         }),

@@ -1,6 +1,6 @@
 use crate::columns::{
-    ADDRESSES, BLOCKS, CHANGES, FLAT, HEADERS, HEIGHTS, HISTORY, LOGS, NODE_BATCHES, NODES, RECEIPTS, TRANSACTIONS,
-    TRIE, VALUES,
+    ADDRESSES, BLOCKS, CALLS, CHANGES, FLAT, HEADERS, HEIGHTS, HISTORY, LOGS, NODE_BATCHES, NODES, RECEIPTS,
+    TRANSACTIONS, TRIE, VALUES,
 };
 
 /// Size of the database's files by kind, in bytes.
@@ -28,7 +28,7 @@ impl DiskBytes {
     /// Returns the size of the kind of a column.
     pub(crate) fn of_column(&mut self, name: &str) -> &mut u64 {
         match name {
-            BLOCKS | HEIGHTS | RECEIPTS | TRANSACTIONS | ADDRESSES | LOGS | HEADERS => &mut self.blocks,
+            BLOCKS | HEIGHTS | RECEIPTS | TRANSACTIONS | ADDRESSES | CALLS | LOGS | HEADERS => &mut self.blocks,
             FLAT | TRIE | VALUES => &mut self.state,
             CHANGES | HISTORY => &mut self.history,
             NODES | NODE_BATCHES => &mut self.nodes,

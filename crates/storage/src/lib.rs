@@ -9,8 +9,8 @@
 //! (typed access to rows and nodes), `engine.rs` and `write_faults.rs` (opening and reopening, a disk that refuses
 //! writes), `columns.rs` (rows of each column and their tuning), `node_journal.rs` and `node_files.rs` (storage of
 //! trie nodes), `change_set.rs` and `history.rs` (changes of blocks, earlier states), `kept_states.rs` and
-//! `value_references.rs` (removal of old states and of their long values), `log_index.rs` (log search), `address_index.rs` (transactions by address), `headers.rs`
-//! (headers ahead of their blocks), `state_files.rs` and `takeover.rs` (a state from peers), `base_state.rs` (the state that a fork
+//! `value_references.rs` (removal of old states and of their long values), `log_index.rs` (log search), `address_index.rs` (transactions by address), `call_index.rs`
+//! (accounts of inner calls), `headers.rs` (headers ahead of their blocks), `state_files.rs` and `takeover.rs` (a state from peers), `base_state.rs` (the state that a fork
 //! begins with).
 
 mod address_index;
@@ -18,6 +18,7 @@ mod address_rows;
 mod base_state;
 mod block_log;
 mod cached_nodes;
+mod call_index;
 mod change_set;
 mod columns;
 mod current_nodes;
@@ -34,6 +35,7 @@ mod history;
 mod history_key;
 mod history_tail;
 mod index_segment;
+mod inner_accounts;
 mod kept_states;
 mod log_index;
 mod log_shard;
@@ -64,6 +66,7 @@ pub use address_index::{AddressIndex, AddressPlan, SearchOrder};
 pub use base_state::BaseState;
 pub use block_log::{BlockLogRows, LogPlace};
 pub use cached_nodes::CachedNodes;
+pub use call_index::{CallIndex, CallPlan};
 pub use change_set::{ChangeSet, ReplacedState, StoredValue, ValueChange};
 pub use current_nodes::CurrentNodes;
 pub use directory_blocks::{DirectoryBlocks, directory_chain};
@@ -71,6 +74,7 @@ pub use disk_bytes::DiskBytes;
 pub use error::StorageError;
 pub use flat::FlatEntry;
 pub use headers::{HeaderRow, HeaderWrite};
+pub use inner_accounts::InnerAccounts;
 pub use kept_states::PruningPlan;
 pub use log_index::LogIndexQuery;
 pub use log_shard::LOG_SHARD_BLOCKS;

@@ -76,6 +76,8 @@ pub struct StoreOptions {
     pub history_tail: usize,
     /// Keeps the address index.
     pub has_address_index: bool,
+    /// Keeps the index of inner calls, for the address index.
+    pub has_call_index: bool,
     /// Notes each new block until it is in the block log of a fleet.
     pub notes_blocks: bool,
 }
@@ -91,6 +93,7 @@ impl Default for StoreOptions {
             // About 8 MB.
             history_tail: 32_768,
             has_address_index: false,
+            has_call_index: false,
             notes_blocks: false,
         }
     }

@@ -14,7 +14,7 @@ use crate::base_state::BaseState;
 use crate::block_log::BlockLogState;
 use crate::change_set::{ChangeSet, ReplacedState, StoredValue, StoredValueView};
 use crate::columns::{
-    self, BANS_KEY, BLOCKS, CHANGES, FLUSHED_KEY, HEAD_KEY, HEIGHTS, META, RECEIPTS, TRANSACTIONS, TRIE, VALUES,
+    self, BANS_KEY, BLOCKS, CALLS, CHANGES, FLUSHED_KEY, HEAD_KEY, HEIGHTS, META, RECEIPTS, TRANSACTIONS, TRIE, VALUES,
 };
 use crate::database::Database;
 use crate::disk_bytes::DiskBytes;
@@ -24,6 +24,7 @@ use crate::flat::{self, FlatEntry};
 use crate::headers::{self, HeaderRow};
 use crate::history;
 use crate::history_tail::HistoryTail;
+use crate::inner_accounts::InnerAccounts;
 use crate::kept_states::{self, KeptStates, PruningPlan};
 use crate::log_index::{self, LogIndexQuery};
 use crate::main_hashes::MainHashes;
@@ -124,6 +125,11 @@ impl Store {
     /// Returns the receipts of a block.
     pub fn receipts(&self, hash: &B256) -> Result<Option<StoredReceipts>, StorageError> {
         self.database.decoded(RECEIPTS, hash.as_slice(), record::decode_receipts)
+    }
+
+    /// Returns the accounts of the inner calls of a block; `None` if it was executed without the index of inner calls.
+    pub fn inner_accounts(&self, hash: &B256) -> Result<Option<InnerAccounts>, StorageError> {
+        self.database.decoded(CALLS, hash.as_slice(), InnerAccounts::decode)
     }
 
     /// Returns the undecoded receipts of a block.

@@ -9,8 +9,8 @@ use rocksdb::WriteBatch;
 
 use crate::change_set::{ChangeSet, ReplacedState, ValueChange};
 use crate::columns::{
-    self, BANS_KEY, BLOCKS, CHANGES, FLUSHED_KEY, HEAD_KEY, HEIGHTS, HISTORY_END_KEY, META, NODE_BATCHES, RECEIPTS,
-    TRANSACTIONS, TRIE, VALUES,
+    self, BANS_KEY, BLOCKS, CALLS, CHANGES, FLUSHED_KEY, HEAD_KEY, HEIGHTS, HISTORY_END_KEY, META, NODE_BATCHES,
+    RECEIPTS, TRANSACTIONS, TRIE, VALUES,
 };
 use crate::disk_probe::PROBE_BYTES;
 use crate::headers::{self, HeaderWrite};
@@ -19,7 +19,10 @@ use crate::options::NodeVersions;
 use crate::record::{self, FlushedTrie, HeightEntry};
 use crate::value_references::ReferenceChanges;
 use crate::write_faults::WriteFault;
-use crate::{StorageError, Store, address_index, block_log, flat, history, history_tail, log_index, older_blocks};
+use crate::{
+    InnerAccounts, StorageError, Store, address_index, block_log, call_index, flat, history, history_tail, log_index,
+    older_blocks,
+};
 
 /// Approximate size of a row in a batch, without a long value.
 const ROW_BYTES: usize = 96;
@@ -44,6 +47,8 @@ pub struct BlockWrite<'a> {
     pub receipts: &'a [Receipt],
     /// Encoding of each receipt.
     pub encoded_receipts: &'a [Bytes],
+    /// Accounts of its inner calls; `None` unless they were collected.
+    pub inner_accounts: Option<&'a InnerAccounts>,
     /// Trie nodes and long values that the block adds.
     pub nodes: NewNodes,
     /// Changes of the state by the block; absent for a block that is not executed.
@@ -186,6 +191,7 @@ impl Store {
         batch.put_cf(self.database.engine()?.column(META)?, HEAD_KEY, write.hash);
         self.batch_state(&mut batch, &write, best)?;
         address_index::move_head(self, &mut batch, &write, best)?;
+        call_index::move_head(self, &mut batch, &write, best)?;
         let fork = best.enacted.first().map_or(write.number, |(number, _)| *number).saturating_sub(1);
         let written = || self.write_changed_chain(batch, fork, write.number);
         let generation = if best.retracted.is_empty() { written() } else { self.main_hashes.change(written) }?;
@@ -205,6 +211,7 @@ impl Store {
         }
         self.batch_indexes(&mut batch, &writes)?;
         address_index::add_children(self, &mut batch, &writes)?;
+        call_index::add_children(self, &mut batch, &writes)?;
         flat::add_to_batch(&self.database, &mut batch, values)?;
         if let Some(last) = writes.last() {
             batch.put_cf(self.database.engine()?.column(META)?, HEAD_KEY, last.hash);
@@ -290,6 +297,9 @@ impl Store {
         let row = record::encode_receipts(write.transaction_hashes, write.encoded_receipts);
         batch.put_cf(engine.column(RECEIPTS)?, write.hash, row);
         self.batch_heights(batch, write)?;
+        if let Some(accounts) = write.inner_accounts {
+            call_index::put_accounts(self, batch, &write.hash, accounts)?;
+        }
         if let Some(changes) = write.changes {
             self.batch_changes(batch, write.number, &write.hash, changes)?;
         }
@@ -456,6 +466,7 @@ impl Store {
         let engine = self.database.engine()?;
         let (heights, blocks) = (engine.column(HEIGHTS)?, engine.column(BLOCKS)?);
         let (receipts, meta) = (engine.column(RECEIPTS)?, engine.column(META)?);
+        let calls = engine.column(CALLS)?;
         let changes = engine.column(CHANGES)?;
         let mut deleted: HashSet<B256> = HashSet::new();
         self.database.visit_range(HEIGHTS, &rewind.height.saturating_add(1).to_be_bytes(), None, |key, row| {
@@ -483,10 +494,12 @@ impl Store {
             self.remove_locations(&mut batch, hash, &deleted)?;
             batch.delete_cf(blocks, hash);
             batch.delete_cf(receipts, hash);
+            batch.delete_cf(calls, hash);
             batch.delete_cf(meta, columns::original_root_key(hash));
         }
         batch.put_cf(meta, HEAD_KEY, rewind.head);
         address_index::move_back(self, &mut batch, rewind.retracted, (rewind.height, rewind.head))?;
+        call_index::move_back(self, &mut batch, (rewind.height, rewind.head))?;
         flat::add_to_batch(&self.database, &mut batch, rewind.difference.iter())?;
         if let Some(rows) = rewind.flushed {
             let flushed = FlushedTrie { number: rewind.height, hash: rewind.head, root: rewind.state_root };

@@ -135,6 +135,7 @@ impl TestBlock {
             transaction_hashes: &self.transactions,
             receipts: &self.receipts,
             encoded_receipts: &encoded,
+            inner_accounts: None,
             nodes: self.nodes.clone().into(),
             changes: Some(&changes),
             head_change,

@@ -22,6 +22,7 @@ const figures: NodeFigures = {
   pendingTransactions: 3,
   queuedTransactions: 4,
   missingInAddressIndex: null,
+  indexedCalls: null,
   sync: null,
   network: null,
   fleet: null,

@@ -44,6 +44,7 @@ const settings = {
   forkKey: ['--fork-key', 'fork.key'],
   forkCache: ['--no-fork-cache', 'fork.cache'],
   indexAddresses: ['--index-addresses', 'index.addresses'],
+  indexCalls: ['--index-calls', 'index.calls'],
   fleet: ['--fleet', 'fleet.role'],
   fleetUrl: ['--fleet-url', 'fleet.url'],
   logLevel: ['--log-level', 'log.level'],

@@ -55,6 +55,7 @@ export function startCommand(): Command {
     .option('--fork-key <header=value>', 'header of the requests to the other node')
     .option('--no-fork-cache', 'do not cache the results of the other node on the disk')
     .option('--index-addresses', 'index transactions by address, for ots_searchTransactions*')
+    .option('--index-calls', 'index them by the accounts of inner calls, too')
     .option('--fleet <importer|replica>', 'part of the node in a fleet (default: no fleet)')
     .option('--fleet-url <urls>', 'URLs of the NATS servers of the fleet, separated by commas')
     .option('--cors <origins>', 'origins of web pages that may call, separated by commas; "*" for all')

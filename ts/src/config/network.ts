@@ -90,7 +90,7 @@ export function historyOf(config: Config): string | number {
 
 /** Returns whether transactions are indexed by address. */
 export function hasAddressIndex(config: Config): boolean {
-  return config.index.addresses ?? (config.explorer.enabled && isDevelopment(config))
+  return config.index.addresses ?? (config.index.calls || (config.explorer.enabled && isDevelopment(config)))
 }
 
 export function hasWallet(config: Config): boolean {

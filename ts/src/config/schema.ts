@@ -596,6 +596,10 @@ export const schema = section('', {
           'Index transactions by sender, recipient, created contract and holders of moved tokens, for ots_searchTransactionsBefore and ots_searchTransactionsAfter. Stored blocks are added in the background. Default: on development networks with the explorer.',
       }),
     ),
+    calls: yesNo(
+      'Index transactions by the accounts that only inner calls meet, too: callees, created contracts, heirs of destroyed contracts. Stored blocks are executed again in the background, if the states before them are kept.',
+      false,
+    ),
   }),
 
   health: section('Limits above which /health answers 503: the node is alive, but should get no requests.', {

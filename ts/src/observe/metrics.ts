@@ -148,6 +148,16 @@ function coreMetrics(registry: Registry): (figures: NodeFigures | undefined) => 
     of(({ missingInAddressIndex }) => missingInAddressIndex ?? 0),
   )
   gauge(
+    'rhizome_call_index_missing_blocks',
+    'Blocks whose inner calls the address index misses.',
+    of(({ indexedCalls }) => indexedCalls?.missing ?? 0),
+  )
+  gauge(
+    'rhizome_call_index_first_block',
+    'First block from which the address index has inner calls.',
+    of(({ indexedCalls }) => indexedCalls?.completeFrom ?? 0),
+  )
+  gauge(
     'rhizome_block_cache_bytes',
     'Cache of database blocks.',
     of(({ store }) => store.blockCacheBytes),

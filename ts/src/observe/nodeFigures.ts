@@ -137,6 +137,14 @@ export interface FleetFigures {
   readonly nodes: readonly FleetNodeFigures[]
 }
 
+/** Blocks whose inner calls are in the address index. */
+export interface IndexedCalls {
+  /** Blocks that are still missing. */
+  readonly missing: number
+  /** First block from which none is left out: the states before earlier ones were not kept. */
+  readonly completeFrom: number
+}
+
 /** Figures of the core. */
 export interface NodeFigures {
   readonly number: number
@@ -148,6 +156,8 @@ export interface NodeFigures {
   readonly queuedTransactions: number
   /** Blocks that the address index still misses; null if it is switched off. */
   readonly missingInAddressIndex: number | null
+  /** Inner calls in the address index; null if they are not indexed. */
+  readonly indexedCalls: IndexedCalls | null
   /** Null if the node runs without peers. */
   readonly sync: SyncFigures | null
   /** Null if the node runs without peers. */

@@ -84,7 +84,9 @@ impl From<AddressSearchError> for RpcError {
                 ErrorCode::ServerError,
                 "this node has no index of transactions by address (setting index.addresses)",
             ),
-            AddressSearchError::Incomplete { .. } => Self::new(ErrorCode::ServerError, failure.to_string()),
+            AddressSearchError::Incomplete { .. } | AddressSearchError::WithoutCalls { .. } => {
+                Self::new(ErrorCode::ServerError, failure.to_string())
+            }
         }
     }
 }

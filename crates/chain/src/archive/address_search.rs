@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 
 use rhizome_primitives::Address;
-use rhizome_storage::{AddressIndex, SearchOrder};
+use rhizome_storage::{AddressIndex, CallIndex, SearchOrder};
 
 use crate::archive::Archive;
 use crate::archive::reads::MinedTransaction;
@@ -46,6 +46,14 @@ pub enum AddressSearchError {
         /// Number of the last missing block.
         last: u64,
     },
+    /// The inner calls of stored blocks are being added.
+    #[error("the address index is being built: the inner calls of blocks {first} to {last} are missing")]
+    WithoutCalls {
+        /// Number of the first missing block.
+        first: u64,
+        /// Number of the last missing block.
+        last: u64,
+    },
 }
 
 impl From<rhizome_storage::StorageError> for AddressSearchError {
@@ -61,6 +69,23 @@ pub(crate) fn missing_blocks(archive: &Archive) -> Result<Option<u64>, ChainErro
     Ok(Some(missing.end.saturating_sub(missing.start)))
 }
 
+/// Blocks whose inner calls are not in the address index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnindexedCalls {
+    /// Number of blocks that are still missing.
+    pub missing: u64,
+    /// First block from which none is left out. The states before earlier ones were not kept.
+    pub complete_from: u64,
+}
+
+/// Returns the blocks whose inner calls are not indexed; `None` if inner calls are not indexed at all.
+pub(crate) fn unindexed_calls(archive: &Archive) -> Result<Option<UnindexedCalls>, ChainError> {
+    let Some(index) = CallIndex::new(&archive.store) else { return Ok(None) };
+    let missing = index.missing()?.unwrap_or_default();
+    let complete_from = index.complete_from()?.unwrap_or_default();
+    Ok(Some(UnindexedCalls { missing: missing.end.saturating_sub(missing.start), complete_from }))
+}
+
 /// Returns a page of at least `count` transactions, if there are as many: a block is never divided.
 pub(crate) fn page(
     archive: &Archive,
@@ -71,6 +96,10 @@ pub(crate) fn page(
     let index = AddressIndex::new(&archive.store).ok_or(AddressSearchError::Off)?;
     if let Some(missing) = index.missing()?.filter(|missing| !missing.is_empty()) {
         return Err(AddressSearchError::Incomplete { first: missing.start, last: missing.end.saturating_sub(1) });
+    }
+    let without_calls = CallIndex::new(&archive.store).map(|index| index.missing()).transpose()?.flatten();
+    if let Some(missing) = without_calls.filter(|missing| !missing.is_empty()) {
+        return Err(AddressSearchError::WithoutCalls { first: missing.start, last: missing.end.saturating_sub(1) });
     }
     loop {
         let branch = archive.store.branch();

@@ -4,9 +4,9 @@ use std::mem;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use rhizome_evm::{AncestorBlock, BlockOutcome, Deadline, ExecError, execute_block};
+use rhizome_evm::{AncestorBlock, BlockOutcome, Deadline, ExecError, execute_block, execute_block_with_inner_accounts};
 use rhizome_primitives::{Address, B256, Block, Bytes, Receipt, U256};
-use rhizome_storage::{BlockWrite, ChangeSet, HeadChange, NewNodes, NodeVersions, StoredReceipts};
+use rhizome_storage::{BlockWrite, ChangeSet, HeadChange, InnerAccounts, NewNodes, NodeVersions, StoredReceipts};
 use rhizome_trie::{StateDelta, StateReader, Trie, list_root};
 
 use crate::archive::Archive;
@@ -76,6 +76,8 @@ pub(crate) struct VerifiedBlock {
     raw: Vec<u8>,
     pub(crate) receipts: Vec<Receipt>,
     encoded_receipts: Vec<Bytes>,
+    /// Accounts of inner calls, if they are collected.
+    pub(crate) inner_accounts: Option<InnerAccounts>,
     /// Changes of the block to the state.
     pub(crate) changes: Arc<ChangeSet>,
     /// Trie nodes and long values that the block adds.
@@ -142,13 +144,24 @@ impl ImportSteps {
         checked: CheckedBlock,
         state: Arc<dyn StateReader>,
     ) -> Result<ExecutedBlock, ImportFailure> {
+        self.execute_with(checked, state, self.config.has_call_index)
+    }
+
+    /// Like [`ImportSteps::execute`]. `collects`: with the accounts of inner calls.
+    fn execute_with(
+        &self,
+        checked: CheckedBlock,
+        state: Arc<dyn StateReader>,
+        collects: bool,
+    ) -> Result<ExecutedBlock, ImportFailure> {
         let CheckedBlock { block, hash, senders, .. } = &checked;
         check_nonces(block, senders, &*state)?;
         let missing = ChainError::MissingBlock { hash: *hash };
         let parent = block.header.parent().ok_or(missing)?;
         let ancestry = ChainAncestry::new(Arc::clone(&self.archive), block.header.number.saturating_sub(1), parent);
         let parent_state = Arc::clone(&state);
-        let mut outcome = execute_block(&self.config.spec, block, senders, state, &ancestry, &Deadline::none())
+        let execute = if collects { execute_block_with_inner_accounts } else { execute_block };
+        let mut outcome = execute(&self.config.spec, block, senders, state, &ancestry, &Deadline::none())
             .map_err(|error| execution_failure(error, block, *hash))?;
         let mut delta = mem::take(&mut outcome.delta);
         let store = &self.archive.store;
@@ -252,6 +265,7 @@ impl ImportSteps {
             raw,
             receipts: outcome.receipts,
             encoded_receipts,
+            inner_accounts: outcome.inner_accounts.map(InnerAccounts::of),
             changes,
             nodes,
             snapshot: None,
@@ -269,15 +283,16 @@ impl ImportSteps {
         }
     }
 
-    /// Makes all checks of an import without writing. `trie` is the state of the parent.
+    /// Makes all checks of an import without writing. `trie` is the state of the parent. `collects`: with the accounts of inner calls.
     pub(crate) fn verify(
         &self,
         prepared: PreparedBlock,
         parent: &AncestorBlock,
         trie: &mut Trie,
+        collects: bool,
     ) -> Result<VerifiedBlock, ImportFailure> {
         let checked = self.check(prepared, parent)?;
-        let executed = self.execute(checked, Arc::new(trie.clone()))?;
+        let executed = self.execute_with(checked, Arc::new(trie.clone()), collects)?;
         self.compare(executed, trie, TrieUse::Checked)
     }
 
@@ -287,8 +302,9 @@ impl ImportSteps {
         prepared: PreparedBlock,
         parent: &AncestorBlock,
         state: Arc<dyn StateReader>,
+        collects: bool,
     ) -> Result<VerifiedBlock, ImportFailure> {
-        let executed = self.execute(self.check(prepared, parent)?, state)?;
+        let executed = self.execute_with(self.check(prepared, parent)?, state, collects)?;
         let header_root = executed.header_root();
         self.compare_root(executed, header_root, NewNodes::default())
     }
@@ -347,6 +363,7 @@ impl ImportSteps {
             transaction_hashes: &[],
             receipts: &[],
             encoded_receipts: &[],
+            inner_accounts: None,
             nodes: NewNodes::default(),
             changes: None,
             head_change: None,
@@ -404,6 +421,7 @@ impl BlockRows {
             transaction_hashes: &self.transaction_hashes,
             receipts: &block.receipts,
             encoded_receipts: &block.encoded_receipts,
+            inner_accounts: block.inner_accounts.as_ref(),
             nodes,
             changes: Some(&block.changes),
             head_change,

@@ -168,6 +168,7 @@ fn call_account<const KIND: u8>(
         clear_return_buffer(interpreter, machine);
         return fail_call(interpreter, request.gas);
     }
+    machine.note_inner(request.target);
     let nonce = machine.state.nonce_at(own_account).or_stop(machine)?;
     let code =
         machine.state.executable_code(request.target_account, machine.active_rules.has_old_opcodes).or_stop(machine)?;

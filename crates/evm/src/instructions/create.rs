@@ -103,6 +103,7 @@ pub(super) fn create<const IS_CREATE2: bool>(context: OpcodeContext<'_, '_>) -> 
         machine.state.increase_nonce(address).or_stop(machine)?;
     }
     move_value(machine, creator_account, account, value)?;
+    machine.note_inner(address);
     let data = InternalData::InitCode(code.clone());
     let internal = InternalTransaction { sender: creator, nonce, receiver: None, value, data };
     machine.frame_records.enter(interpreter.input.depth, internal);

@@ -42,6 +42,10 @@ pub(super) fn call(
     if !machine.state.is_contract(request.target).or_stop(machine)? {
         machine.state.setup_contract(request.target).or_stop(machine)?;
     }
+    // Nearly every transaction of a contract uses the precompiles of Ethereum, so a search for them is of no use.
+    if !is_ethereum_precompile(&entry.address) {
+        machine.note_inner(request.target);
+    }
     let depth = interpreter.input.depth;
     let transaction_hash = match entry.address {
         BRIDGE => hash_of_call(interpreter, machine, &request)?,
@@ -116,6 +120,12 @@ pub(super) fn call(
         interpreter.return_data.0 = output;
     }
     push(interpreter, U256::ONE)
+}
+
+/// Whether Ethereum has the precompile, too: addresses 1 to 9.
+fn is_ethereum_precompile(address: &Address) -> bool {
+    let [prefix @ .., _] = &address.0.0;
+    prefix == &[0; 19]
 }
 
 /// Returns the hash of the internal transaction that calls the Bridge.

@@ -21,6 +21,7 @@ pub(super) fn selfdestruct(context: OpcodeContext<'_, '_>) -> InstructionOutcome
     let heir = address_of(heir);
     let exists = machine.state.exists(heir).or_stop(machine)?;
     charge(interpreter, BASE_COST + if exists { 0 } else { NEW_ACCOUNT_COST })?;
+    machine.note_inner(heir);
     let own = interpreter.input.target_address;
     let account = interpreter.extend.account;
     let balance = machine.state.balance_at(account).or_stop(machine)?;
