@@ -159,7 +159,10 @@ async function startWith(
     const isSearching = network !== undefined && (network.hasDiscovery || network.peers.length > 0)
     const endSyncLog = network === undefined ? () => undefined : logSync(() => nodeFigures(native), isSearching, logger)
     const endIndexLog = hasAddressIndex(config)
-      ? logAddressIndex(() => nodeFigures(native)?.missingInAddressIndex, logger)
+      ? logAddressIndex(() => {
+          const figures = nodeFigures(native)
+          return Math.max(figures?.missingInAddressIndex ?? 0, figures?.indexedCalls?.missing ?? 0)
+        }, logger)
       : () => undefined
     const endFleetLog = fleet === undefined ? () => undefined : logFleet(() => nodeFigures(native)?.fleet, logger)
     accounting.start()

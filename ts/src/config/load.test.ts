@@ -151,6 +151,13 @@ describe('problems', () => {
     expect(configProblems({ file: join(folder, 'none.toml') })[0]).toMatch(/cannot be read \(ENOENT\)/)
   })
 
+  test('error: an index of inner calls without the address index', () => {
+    expect(configProblems({ file: file('[index]\naddresses = false\ncalls = true\n') })).toEqual([
+      'index.calls: needs index.addresses, which is false',
+    ])
+    expect(hasAddressIndex(loadConfig({ file: file('[index]\ncalls = true\n') }))).toBe(true)
+  })
+
   test('error: a mining mode that is none', () => {
     const flags = { mining: { value: 'interval=0', flag: '--mining' } }
     expect(configProblems({ flags })).toEqual([

@@ -74,7 +74,8 @@ export function loadConfig(sources: Sources): Config {
   const config = withDefaults(merged)
   problems.push(...describeErrors(config, origins, sources.file))
   const read = config as Config
-  if (problems.length === 0) problems.push(...addressProblems(read), ...toolsProblems(read), ...storeProblems(read))
+  if (problems.length === 0)
+    problems.push(...addressProblems(read), ...toolsProblems(read), ...storeProblems(read), ...indexProblems(read))
   if (problems.length === 0) problems.push(...developmentProblems(read))
   if (problems.length > 0) throw new ConfigError(problems)
   return config as Config
@@ -84,6 +85,11 @@ export function loadConfig(sources: Sources): Config {
 function storeProblems({ store }: Config): string[] {
   if (storeAddress(store) !== undefined) return []
   return ['store.url: expected a URL with host, port and number of a database; escape special characters with %']
+}
+
+/** Returns the problem of an index of inner calls without the address index, which it completes. */
+function indexProblems({ index }: Config): string[] {
+  return index.calls && index.addresses === false ? ['index.calls: needs index.addresses, which is false'] : []
 }
 
 /** Returns problems of development settings: other networks and chain files define accounts and chain id themselves. */
