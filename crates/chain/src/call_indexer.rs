@@ -8,7 +8,6 @@ use rhizome_storage::{CallIndex, CallPlan, InnerAccounts};
 
 use crate::archive::ancestry::ChainAncestry;
 use crate::archive::historical_state::HistoricalState;
-use crate::archive::record::BlockRecord;
 use crate::error::{ChainError, ImportError};
 use crate::import::importer::Importer;
 use crate::import::steps::ImportSteps;
@@ -60,15 +59,11 @@ fn plan(steps: &ImportSteps) -> Result<Option<CallPlan>, ImportError> {
     Ok(Some(plan))
 }
 
-/// Executes a block of the best chain. Reads it from the database without the caches.
+/// Executes a block of the best chain.
 fn inner_accounts(steps: &ImportSteps, hash: B256) -> Result<InnerAccounts, ImportError> {
     let archive = &steps.archive;
-    let read = |hash: B256| {
-        let stored = archive.store.block(&hash)?.ok_or(ChainError::MissingBlock { hash })?;
-        BlockRecord::from_stored(hash, stored, &archive.spec)
-    };
-    let record = read(hash)?;
-    let parent = read(record.parent().ok_or(ChainError::MissingBlock { hash })?)?;
+    let record = archive.known_record(&hash)?;
+    let parent = archive.known_record(&record.parent().ok_or(ChainError::MissingBlock { hash })?)?;
     let state = Arc::new(HistoricalState::new(Arc::clone(archive), &parent));
     let ancestry = ChainAncestry::new(Arc::clone(archive), parent.number(), parent.hash);
     let (spec, deadline) = (&archive.spec, Deadline::none());
