@@ -1,6 +1,7 @@
 //! Eviction of the nodes that were not used recently: the memory of a trie stays bounded, and the nodes near the root stay,
 //! because every change uses them.
 
+use std::mem;
 use std::sync::Arc;
 
 use crate::node::{Link, TrieNode};
@@ -48,15 +49,39 @@ impl NodeAges {
         (AGES, kept)
     }
 
-    /// Returns the subtree without the nodes from an age on; `None` if there are no such nodes.
-    fn without_old(&self, link: &Link, limit: usize) -> Option<Link> {
+    /// Replaces the nodes from an age on by their hashes, and adds their subtrees to `evicted`. Nodes that other versions of the trie
+    /// share are copied, the others change in place: a copy of all kept nodes would double the memory of the trie for a while.
+    fn evict(&self, link: &mut Link, limit: usize, evicted: &mut Vec<Link>) {
+        if let Some(replacement) = self.replacement(link, limit) {
+            return evicted.push(mem::replace(link, replacement));
+        }
+        match link.unshared_node() {
+            Some(node) if !node.is_embeddable() => {
+                self.evict(&mut node.left, limit, evicted);
+                self.evict(&mut node.right, limit, evicted);
+            }
+            Some(_) => {}
+            None => {
+                if let Some(copy) = self.without_old(link, limit) {
+                    *link = copy;
+                }
+            }
+        }
+    }
+
+    /// Returns the hash of a node in memory that is to be evicted.
+    fn replacement(&self, link: &Link, limit: usize) -> Option<Link> {
         let node = link.in_memory()?;
-        if node.is_embeddable() {
-            return None;
+        let is_old = !node.is_embeddable() && node.is_saved() && self.age(node) >= limit;
+        is_old.then(|| Link::stored(node.hash()))
+    }
+
+    /// Returns a copy of the subtree without the nodes from an age on; `None` if there are no such nodes.
+    fn without_old(&self, link: &Link, limit: usize) -> Option<Link> {
+        if let Some(replacement) = self.replacement(link, limit) {
+            return Some(replacement);
         }
-        if node.is_saved() && self.age(node) >= limit {
-            return Some(Link::stored(node.hash()));
-        }
+        let node = link.in_memory().filter(|node| !node.is_embeddable())?;
         let (left, right) = match (self.without_old(&node.left, limit), self.without_old(&node.right, limit)) {
             (None, None) => return None,
             (left, right) => (left.unwrap_or_else(|| node.left.clone()), right.unwrap_or_else(|| node.right.clone())),
@@ -65,11 +90,13 @@ impl NodeAges {
     }
 }
 
-/// Returns the subtree with at most `nodes` nodes in memory, and their number. Nodes that are not saved stay in any case. `now`:
-/// number of changes of the trie so far.
-pub(crate) fn without_least_used(root: &Link, now: u32, nodes: usize) -> (Link, usize) {
+/// Evicts nodes until at most `nodes` are in memory. Nodes that are not saved stay in any case. `now`: number of changes of the trie
+/// so far. Returns the number of nodes that stay, and the evicted subtrees, for the caller to free.
+pub(crate) fn evict_least_used(root: &mut Link, now: u32, nodes: usize) -> (usize, Vec<Link>) {
     let mut ages = NodeAges { now, saved: vec![0; AGES], unsaved: 0 };
     ages.count(root);
     let (limit, kept) = ages.limit(nodes);
-    (ages.without_old(root, limit).unwrap_or_else(|| root.clone()), kept)
+    let mut evicted = Vec::new();
+    ages.evict(root, limit, &mut evicted);
+    (kept, evicted)
 }

@@ -143,6 +143,15 @@ impl Link {
         }
     }
 
+    /// Returns the node if it is in memory and no other link shares it.
+    pub(crate) fn unshared_node(&mut self) -> Option<&mut TrieNode> {
+        match self {
+            Link::Empty => None,
+            Link::Loaded(node) => Arc::get_mut(node),
+            Link::Stored(stored) => Arc::get_mut(Arc::get_mut(stored)?.node.get_mut()?),
+        }
+    }
+
     /// Returns the node without keeping a loaded one in memory, for walks over whole subtrees.
     pub(crate) fn peek(
         &self,

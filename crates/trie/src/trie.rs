@@ -276,11 +276,13 @@ impl Trie {
         rows
     }
 
-    /// Returns the same trie with at most `nodes` nodes in memory, and their number: all nodes that are not saved, and the nodes
-    /// that changes used most recently.
-    pub fn evicted(&self, nodes: usize) -> (Trie, usize) {
-        let (root, count) = eviction::without_least_used(&self.root, self.changes, nodes);
-        (Trie { root, created: 0, ..self.clone() }, count)
+    /// Evicts saved nodes from memory, the least recently changed first, until at most `nodes` are left. Nodes that are not saved
+    /// stay. Returns the number of nodes that are left. The evicted nodes are freed on another thread.
+    pub fn evict(&mut self, nodes: usize) -> usize {
+        let (left, evicted) = eviction::evict_least_used(&mut self.root, self.changes, nodes);
+        self.created = 0;
+        rayon::spawn(move || drop(evicted));
+        left
     }
 
     /// Loads all nodes, which stay in memory. Returns their number.

@@ -99,7 +99,7 @@ impl History {
                 Ok(())
             }
             Operation::Evict(nodes) => {
-                self.trie = self.trie.evicted(*nodes).0;
+                self.trie.evict(*nodes);
                 Ok(())
             }
         }
@@ -246,7 +246,7 @@ fn large_batches_equal_single_operations() -> Result<(), TrieError> {
         nodes.insert(batched.commit());
         let reopened = Trie::open(batched.root_hash(), nodes.clone());
         assert_eq!(contents(&reopened)?, contents(&single)?);
-        batched = batched.evicted(20).0;
+        batched.evict(20);
     }
     assert_eq!(rebuilt(&contents(&single)?)?.root_hash(), single.root_hash());
     Ok(())

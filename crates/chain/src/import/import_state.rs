@@ -230,9 +230,8 @@ impl ImportState {
 
     /// Evicts the nodes that were not used for the longest time. Saved nodes must be on disk.
     pub(crate) fn evict(&mut self) {
-        let (trie, count) = self.trie.evicted(self.budget / 8 * KEPT_EIGHTHS);
-        mem::replace(&mut self.trie, trie).drop_in_background();
-        self.source.loads().store(count, Ordering::Relaxed);
+        let left = self.trie.evict(self.budget / 8 * KEPT_EIGHTHS);
+        self.source.loads().store(left, Ordering::Relaxed);
     }
 }
 
