@@ -18,7 +18,8 @@ use std::sync::atomic::Ordering;
 /// Capacity of the queue of progress reports. The operation waits while the queue is full.
 const WAITING_REPORTS: usize = 64;
 
-type Report = ThreadsafeFunction<String, (), String, Status, true, false, WAITING_REPORTS>;
+/// Queue of progress reports.
+pub(crate) type Report = ThreadsafeFunction<String, (), String, Status, true, false, WAITING_REPORTS>;
 
 /// Imports a file of blocks. Calls `onProgress(null, json)` for each block with `{number, hash, stateRoot, result}`.
 /// Resolves with counts: `{"blocks","best","side","known","head"}`. `options` is an empty JSON object.
@@ -184,7 +185,8 @@ pub fn verify_blocks<'env>(
     })
 }
 
-fn report(on_progress: &Function<'_, String, ()>) -> Result<Report> {
+/// Returns the queue of progress reports to a callback.
+pub(crate) fn report(on_progress: &Function<'_, String, ()>) -> Result<Report> {
     let report = on_progress.build_threadsafe_function::<String>();
     report.callee_handled::<true>().max_queue_size::<WAITING_REPORTS>().build()
 }
@@ -201,7 +203,8 @@ fn in_background(env: &Env, work: impl FnOnce(&Running) -> Answer + Send + 'stat
     Ok(promise)
 }
 
-fn without_node(env: &Env, work: impl FnOnce() -> Answer + Send + 'static) -> Result<Object<'_>> {
+/// Runs work on a thread and settles a promise with its answer.
+pub(crate) fn without_node(env: &Env, work: impl FnOnce() -> Answer + Send + 'static) -> Result<Object<'_>> {
     let (reply, promise) = promise(env)?;
     alone("rhizome-archive", move || settle(reply, guarded(work)))?;
     Ok(promise)

@@ -1,15 +1,21 @@
 //! Changes that filters and subscriptions read between two polls.
 
-use crate::executors::{pooled, sync};
+use crate::executors::{ExecutionLimit, pooled, sync, traced};
 use crate::reply::{Reply, refusal, size};
 use napi::bindgen_prelude::Object;
 use napi::{Env, Result};
 use napi_derive::napi;
 use rhizome_answers::block_id::BlockId;
+use rhizome_answers::feed::page::PageLimits;
 use rhizome_answers::feed::{self, FeedContent, FeedForm};
 use rhizome_answers::log_filter::LogQuery;
-use rhizome_answers::{RpcError, parameters};
+use rhizome_answers::{Node, RpcError, parameters};
+use rhizome_evm::Deadline;
 use rhizome_primitives::B256;
+use std::time::{Duration, Instant};
+
+/// Time after which a page of a feed ends, behind a transaction.
+const PAGE_TIME: Duration = Duration::from_secs(2);
 
 /// Returns the head: `{"number","hash"}`.
 #[napi(catch_unwind, ts_return_type = "string")]
@@ -87,7 +93,7 @@ pub fn matching_logs(hash: String, filters: String, is_removed: bool) -> Result<
 }
 
 /// Returns the events of a change feed behind a place, and a last line with the place of the next page: see
-/// `answers/src/feed/page.rs`.
+/// `answers/src/feed/page.rs`. A page ends after [`PAGE_TIME`]; the execution of a block fails after `deadline_ms`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn feed_page(
     env: &Env,
@@ -99,8 +105,15 @@ pub fn feed_page(
     token: i64,
 ) -> Result<Object<'_>> {
     let form = if is_event_stream { FeedForm::EventStream } else { FeedForm::Lines };
-    pooled(env, deadline_ms, token, move |node, limit| {
+    let needs_execution = FeedContent::parse(&content).map_err(refusal)?.needs_execution();
+    let read = move |node: &Node, limit: &ExecutionLimit| {
         let content = FeedContent::parse(&content)?;
-        feed::page::answer(node, &from, &content, form, size(max_bytes)?, &limit.deadline)
-    })
+        let end = Deadline::at(Instant::now() + PAGE_TIME);
+        let limits = PageLimits { bytes: size(max_bytes)?, deadline: &end, execution: &limit.deadline };
+        feed::page::answer(node, &from, &content, form, &limits)
+    };
+    match needs_execution {
+        true => traced(env, deadline_ms, token, read),
+        false => pooled(env, deadline_ms, token, read),
+    }
 }

@@ -1,12 +1,15 @@
 //! Starts the part of the open node in a fleet. It stops with the node.
 
+use crate::executors::guarded;
 use crate::node_role::NodeRole;
 use crate::process;
 use crate::reply::refusal;
 use napi::Result;
 use napi_derive::napi;
+use rhizome_answers::feed::FeedContent;
+use rhizome_answers::replica_restore::ReplicaRestore;
 use rhizome_answers::{Node, RpcError, fleet};
-use rhizome_fleet::{Credentials, Fleet, FleetOptions, TlsFiles};
+use rhizome_fleet::{ChangeSource, Credentials, Fleet, FleetOptions, TlsFiles};
 use serde::Deserialize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,6 +31,18 @@ struct FleetConfig {
     version: String,
     block_retention_seconds: u64,
     stream_copies: usize,
+    /// Contents of the stream of changes; none: this node does not publish it.
+    changes: Vec<String>,
+    /// Location of checkpoints for a replica that the log has passed by.
+    restore: Option<RestoreConfig>,
+}
+
+/// Where a replica restores checkpoints from.
+#[derive(Deserialize)]
+struct RestoreConfig {
+    location: String,
+    /// Public key of the only accepted publisher.
+    trust: String,
 }
 
 impl FleetConfig {
@@ -57,7 +72,22 @@ fn start(config: FleetConfig, node: &Arc<Node>) -> std::result::Result<Fleet, Rp
     // Weak: the node owns its fleet.
     let taker = Arc::downgrade(node);
     let sink = move |transaction| taker.upgrade().is_some_and(|node| fleet::take_transaction(&node, transaction));
-    Fleet::start(config.options()?, Arc::clone(node.chain()), sink).map_err(RpcError::internal)
+    let changes = changes(&config.changes, node)?;
+    Fleet::start(config.options()?, Arc::clone(node.chain()), sink, changes).map_err(RpcError::internal)
+}
+
+/// Returns the change feed for the fleet.
+fn changes(contents: &[String], node: &Arc<Node>) -> std::result::Result<Option<ChangeSource>, RpcError> {
+    if contents.is_empty() {
+        return Ok(None);
+    }
+    let content = FeedContent::parse(&serde_json::json!({ "what": contents }).to_string())?;
+    let reader = Arc::downgrade(node);
+    let read = move |from: Option<&str>| {
+        let node = reader.upgrade().ok_or("the node has stopped")?;
+        Ok(guarded(|| fleet::changes(&node, &content, from))?)
+    };
+    Ok(Some(ChangeSource::new(contents.join(","), read)))
 }
 
 /// Joins a fleet. Takes settings as JSON. A server that is away is no failure.
@@ -67,13 +97,21 @@ pub fn start_fleet(config: String) -> Result<()> {
         serde_json::from_str(&config).map_err(|error| refusal(RpcError::internal(format!("startFleet: {error}"))))?;
     let running = process::running().map_err(refusal)?;
     let node = running.node();
+    let restore = match (&config.restore, config.role) {
+        (Some(RestoreConfig { location, trust }), NodeRole::Replica) => {
+            Some(ReplicaRestore::start(&node, location, trust).map_err(refusal)?)
+        }
+        _ => None,
+    };
+    *running.restore.lock() = restore;
     node.attach_fleet(start(config, &node).map_err(refusal)?);
     Ok(())
 }
 
-/// Returns number and hash of the block of the tag latest, separated by a space.
+/// Returns number and hash of the block of the tag latest, separated by a space; null if its number and the first six bytes of its
+/// hash are the given ones. Each request asks, and a text costs more than the rest of the call.
 #[napi(catch_unwind)]
-pub fn latest_block() -> Result<String> {
+pub fn latest_block(number: i64, start: i64) -> Result<Option<String>> {
     let running = process::running().map_err(refusal)?;
-    fleet::latest_text(&running.node()).map_err(refusal)
+    fleet::latest_text(&running.node(), number.cast_unsigned(), start.cast_unsigned()).map_err(refusal)
 }

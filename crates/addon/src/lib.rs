@@ -14,6 +14,7 @@ pub mod blocks;
 pub mod body;
 mod cancellation;
 mod changes;
+pub mod checkpoints;
 mod config;
 pub mod debug;
 mod deferred;

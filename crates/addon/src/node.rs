@@ -17,7 +17,9 @@ use parking_lot::Mutex;
 use rhizome_answers::mining_schedule::MiningSchedule;
 use rhizome_answers::options::MiningMode;
 use rhizome_answers::{ForkedChain, Node, RpcError, node_figures, node_info};
-use rhizome_chain::{Chain, ChainEvent};
+use rhizome_chain::{Chain, ChainError, ChainEvent, DataDir};
+use rhizome_checkpoints::CopyRequests;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Opens the node of this process. Takes its settings as JSON, returns the result of `nodeInfo`.
@@ -99,6 +101,7 @@ fn start(config: NodeConfig) -> std::result::Result<Running, RpcError> {
     let current = Arc::new(ArcSwap::new(Arc::clone(&node)));
     let miner = is_mining_by_time.then(|| TimedMiner::start(Arc::clone(&current), Arc::clone(node.mining())));
     let miner = miner.transpose().map_err(RpcError::internal)?;
+    let copies = serve_copies(&node)?;
     Ok(Running {
         config,
         current,
@@ -110,7 +113,21 @@ fn start(config: NodeConfig) -> std::result::Result<Running, RpcError> {
         send_queue: Arc::default(),
         is_closing: Arc::default(),
         miner,
+        restore: Mutex::default(),
+        copies,
     })
+}
+
+/// Copies the database for other programs; `None` for a temporary one.
+fn serve_copies(node: &Arc<Node>) -> std::result::Result<Option<CopyRequests>, RpcError> {
+    let DataDir::Path(dir) = &node.chain().config().data_dir else { return Ok(None) };
+    // Weak: the node closes while the thread waits for the next request.
+    let node = Arc::downgrade(node);
+    let copy = move |path: &Path| match node.upgrade() {
+        Some(node) => node.chain().checkpoint(path),
+        None => Err(ChainError::ImporterStopped),
+    };
+    CopyRequests::start(dir.clone(), copy).map(Some).map_err(RpcError::internal)
 }
 
 /// Opens a node: a fork of a chain, or the chain of the settings. `mining`: the mining schedule of an earlier node of this process.

@@ -8,7 +8,9 @@ use crate::pool::Pool;
 use crate::sending::SendQueue;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use parking_lot::Mutex;
+use rhizome_answers::replica_restore::ReplicaRestore;
 use rhizome_answers::{Answer, ForkedChain, Node, RpcError};
+use rhizome_checkpoints::CopyRequests;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -60,6 +62,10 @@ pub(crate) struct Running {
     /// Set when the node closes: long operations end.
     pub(crate) is_closing: Arc<AtomicBool>,
     pub(crate) miner: Option<TimedMiner>,
+    /// The thread of a replica that restores checkpoints.
+    pub(crate) restore: Mutex<Option<ReplicaRestore>>,
+    /// The thread that copies the database for other programs.
+    pub(crate) copies: Option<CopyRequests>,
 }
 
 impl Running {
@@ -121,8 +127,8 @@ pub(crate) fn close() -> Result<(), RpcError> {
         }
         wait(limit)?;
     };
-    let Running { current, home, pool, traces, miner, .. } = running;
-    drop((miner, pool, traces));
+    let Running { current, home, pool, traces, miner, restore, copies, .. } = running;
+    drop((miner, restore, copies, pool, traces));
     let last = current.load_full();
     drop(current);
     let replaced = home.filter(|home| !Arc::ptr_eq(home, &last));

@@ -4,8 +4,8 @@ use crate::block_files::line_text;
 use crate::error::{Answer, RpcError};
 use crate::json::JsonWriter;
 use crate::node::Node;
-use rhizome_archives::{ArchiveError, CreateOptions, Manifest, OpenArchive, PublisherKey, read_or_create_key};
-use rhizome_blobs::{BlobLimits, BlobStore};
+use rhizome_archives::{ArchiveError, CreateOptions, Manifest, OpenArchive};
+use rhizome_blobs::{BlobLimits, BlobStore, PublisherKey, SigningKey};
 use rhizome_chain::LineResult;
 use rhizome_primitives::ChainSpec;
 use std::ops::ControlFlow;
@@ -67,7 +67,7 @@ pub fn create(
     mut report: impl FnMut(String) -> ControlFlow<()>,
 ) -> Answer {
     let mut create = || -> Result<_, ArchiveError> {
-        let options = CreateOptions { key: read_or_create_key(Path::new(key_file))?, to };
+        let options = CreateOptions { key: SigningKey::read_or_create(Path::new(key_file))?, to };
         let location = BlobStore::create(location, BlobLimits::default())?;
         let report = |number| report(format!("{{\"number\":{number}}}"));
         rhizome_archives::create(node.chain(), &location, &options, report)

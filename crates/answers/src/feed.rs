@@ -12,6 +12,8 @@ pub mod main_hashes_since;
 pub mod matching_logs;
 pub mod page;
 pub mod pending_hashes;
+mod sparse_logs;
+mod step_execution;
 pub mod waiting;
 
 pub use content::FeedContent;

@@ -2,7 +2,7 @@
 
 use crate::json::JsonWriter;
 use crate::node::Node;
-use rhizome_fleet::{Fleet, FleetNode, FleetStatus};
+use rhizome_fleet::{ChangeStatus, Fleet, FleetNode, FleetStatus};
 
 /// Writes the member `fleet`: null without a fleet.
 pub(crate) fn write(json: &mut JsonWriter, node: &Node) {
@@ -27,6 +27,16 @@ fn write_status(json: &mut JsonWriter, status: &FleetStatus, latest: u64) {
     }
     let failing = status.failing.map_or(0, |since| since.as_secs());
     count(json, "failingSeconds", failing);
+    let restore = &status.restore;
+    json.key("restore").begin_object();
+    for (name, number) in [("completed", restore.completed), ("done", restore.done), ("total", restore.total)] {
+        count(json, name, number);
+    }
+    match &restore.failure {
+        Some(text) => json.key("failure").text(text),
+        None => json.key("failure").null(),
+    };
+    json.end_object();
     let log = &status.log;
     counts(
         json,
@@ -54,9 +64,24 @@ fn write_status(json: &mut JsonWriter, status: &FleetStatus, latest: u64) {
             ("damaged", transactions.damaged),
         ],
     );
+    write_changes(json, status.changes.as_ref());
     json.key("nodes").begin_array();
     status.nodes.iter().for_each(|node| write_node(json, node));
     json.end_array();
+    json.end_object();
+}
+
+fn write_changes(json: &mut JsonWriter, changes: Option<&ChangeStatus>) {
+    json.key("changes");
+    let Some(changes) = changes else { return json.null() };
+    json.begin_object();
+    json.key("isHolder").boolean(changes.is_holder);
+    count(json, "sequence", changes.sequence);
+    count(json, "published", changes.published);
+    match &changes.failure {
+        Some(text) => json.key("failure").text(text),
+        None => json.key("failure").null(),
+    };
     json.end_object();
 }
 
@@ -68,7 +93,9 @@ fn write_node(json: &mut JsonWriter, node: &FleetNode) {
     count(json, "number", node.head.number);
     json.key("hash").hash(&node.head.hash);
     json.key("isReady").boolean(node.is_ready);
-    count(json, "silentMs", u64::try_from(node.silence.as_millis()).unwrap_or(u64::MAX));
+    for (name, time) in [("silentMs", node.silence), ("behindMs", node.behind)] {
+        count(json, name, u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+    }
     json.end_object();
 }
 

@@ -1,7 +1,8 @@
 //! A node whose state came from a peer: it has blocks without receipts, and may lack older blocks.
 
 use rhizome_answers::block_id::BlockId;
-use rhizome_answers::feed::{FeedContent, FeedForm, page};
+use rhizome_answers::feed::page::{self, PageLimits};
+use rhizome_answers::feed::{FeedContent, FeedForm};
 use rhizome_answers::log_filter::LogQuery;
 use rhizome_answers::options::AnswerOptions;
 use rhizome_answers::trace::filter::TraceFilter;
@@ -126,7 +127,9 @@ fn a_feed_with_receipts_begins_behind_the_state_from_peers() {
     let node = Node::new(downloaded(dir.path()), AnswerOptions::document()).unwrap();
     let first = |what: &str, from: &str| -> Result<Value, RpcError> {
         let content = FeedContent::parse(&format!(r#"{{"what":["{what}"]}}"#)).unwrap();
-        let text = page::answer(&node, from, &content, FeedForm::Lines, 1, &Deadline::none())?;
+        let none = Deadline::none();
+        let limits = PageLimits { bytes: 1, deadline: &none, execution: &none };
+        let text = page::answer(&node, from, &content, FeedForm::Lines, &limits)?;
         Ok(serde_json::from_slice(text.split(|byte| *byte == b'\n').next().unwrap()).unwrap())
     };
     assert_eq!(first("blocks", "earliest").unwrap()["number"], "0x0");

@@ -1,7 +1,8 @@
 //! The change feed: the way from any cursor to the head, whatever happened to the chain meanwhile.
 
 use crate::node::{chain_a, regtest};
-use rhizome_answers::feed::{FeedContent, FeedForm, page};
+use rhizome_answers::feed::page::{self, PageLimits};
+use rhizome_answers::feed::{FeedContent, FeedForm};
 use rhizome_answers::hardhat::rollback;
 use rhizome_answers::log_filter::LogQuery;
 use rhizome_answers::objects::block::TransactionList;
@@ -12,16 +13,16 @@ use rhizome_evm::Deadline;
 use rhizome_primitives::{Address, Bytes, Transaction, U256, UnsignedTransaction, keccak256};
 use serde_json::{Value, json};
 
-const NOW: u64 = 1_700_000_000;
+pub(crate) const NOW: u64 = 1_700_000_000;
 const BLOCKS: &str = r#"{"what":["blocks","transactions"]}"#;
 
-fn node() -> Node {
+pub(crate) fn node() -> Node {
     let options = AnswerOptions { mining: MiningMode::Off, has_wallet: true, ..AnswerOptions::document() };
     regtest(options, Clock::new(|| NOW))
 }
 
 /// Mines a block with a number of transactions and the one of REMASC.
-fn mine(node: &Node, transactions: u64, time: u64) {
+pub(crate) fn mine(node: &Node, transactions: u64, time: u64) {
     let sender = "0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826".parse::<Address>().unwrap();
     let used = node.chain().pool().next_nonce(&sender).unwrap();
     for index in 0..transactions {
@@ -39,21 +40,23 @@ fn mine(node: &Node, transactions: u64, time: u64) {
 }
 
 /// Gives a node the blocks of another node from a height on.
-fn import(node: &Node, other: &Node, from: u64) {
+pub(crate) fn import(node: &Node, other: &Node, from: u64) {
     for number in from..=other.chain().head().number() {
         node.chain().import_block(other.chain().main_block(number).unwrap().unwrap().block.clone()).unwrap();
     }
 }
 
-struct Page {
-    events: Vec<Value>,
-    cursor: String,
-    is_at_head: bool,
+pub(crate) struct Page {
+    pub(crate) events: Vec<Value>,
+    pub(crate) cursor: String,
+    pub(crate) is_at_head: bool,
 }
 
-fn read(node: &Node, from: &str, content: &str, max_bytes: usize) -> Result<Page, RpcError> {
+pub(crate) fn read(node: &Node, from: &str, content: &str, max_bytes: usize) -> Result<Page, RpcError> {
     let content = FeedContent::parse(content)?;
-    let text = page::answer(node, from, &content, FeedForm::Lines, max_bytes, &Deadline::none())?;
+    let none = Deadline::none();
+    let limits = PageLimits { bytes: max_bytes, deadline: &none, execution: &none };
+    let text = page::answer(node, from, &content, FeedForm::Lines, &limits)?;
     let mut lines: Vec<Value> =
         text.split(|byte| *byte == b'\n').map(|line| serde_json::from_slice(line).unwrap()).collect();
     let end = lines.pop().unwrap();
@@ -62,7 +65,7 @@ fn read(node: &Node, from: &str, content: &str, max_bytes: usize) -> Result<Page
 }
 
 /// Reads all events up to the head, in pages.
-fn read_all(node: &Node, from: &str, content: &str, max_bytes: usize) -> Vec<Value> {
+pub(crate) fn read_all(node: &Node, from: &str, content: &str, max_bytes: usize) -> Vec<Value> {
     let (mut events, mut from) = (Vec::new(), from.to_owned());
     loop {
         let page = read(node, &from, content, max_bytes).unwrap();
@@ -299,7 +302,9 @@ fn server_sent_events_have_the_cursor_as_id() {
     let node = node();
     mine(&node, 0, NOW);
     let content = FeedContent::parse(BLOCKS).unwrap();
-    let text = page::answer(&node, "1", &content, FeedForm::EventStream, 1 << 20, &Deadline::none()).unwrap();
+    let none = Deadline::none();
+    let limits = PageLimits { bytes: 1 << 20, deadline: &none, execution: &none };
+    let text = page::answer(&node, "1", &content, FeedForm::EventStream, &limits).unwrap();
     let text = String::from_utf8(text).unwrap();
     let cursor = format!("1-{}-2", node.chain().head().hash());
     let head = format!("event: enacted\nid: {cursor}\ndata: {{\"type\":\"enacted\",\"cursor\":\"{cursor}\"");

@@ -9,6 +9,7 @@ mod cases;
 mod dispatch;
 mod estimates;
 mod feed;
+mod feed_execution;
 mod golden_traces;
 mod head_cache;
 mod inline_calls;

@@ -2,16 +2,14 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use rayon::prelude::*;
-use rhizome_blobs::{BlobStore, BlobWriter};
+use rhizome_blobs::{BlobStore, BlobWriter, SigningKey};
 use rhizome_chain::{Chain, ChainError};
 use rhizome_primitives::B256;
-use secp256k1::SecretKey;
 
 use crate::error::ArchiveError;
 use crate::index::{
     BLOCKS_PER_FILE, BLOCKS_PER_GROUP, FILE_MAGIC, FileIndex, PartEntry, PartKind, is_too_large, sha256,
 };
-use crate::key::PublisherKey;
 use crate::manifest::{FileEntry, MANIFEST_NAME, Manifest, file_name, is_file_name};
 use crate::open_archive::OpenArchive;
 use crate::part::{ArchivedBlock, compress, content};
@@ -19,7 +17,7 @@ use crate::part::{ArchivedBlock, compress, content};
 /// Choices for a new archive.
 pub struct CreateOptions {
     /// Key that signs the manifest.
-    pub key: SecretKey,
+    pub key: SigningKey,
     /// Last block. The head if that is lower.
     pub to: u64,
 }
@@ -64,10 +62,10 @@ pub fn create(
 }
 
 /// Returns the manifest of the archive that a run continues, without the files that are not on the best chain.
-fn start(chain: &Chain, location: &BlobStore, key: &SecretKey) -> Result<Manifest, ArchiveError> {
+fn start(chain: &Chain, location: &BlobStore, key: &SigningKey) -> Result<Manifest, ArchiveError> {
     location.remove_unfinished(&is_file_name)?;
     let genesis = main_hash(chain, 0)?;
-    let (chain_id, publisher) = (chain.spec().chain_id.into(), PublisherKey::of(key));
+    let (chain_id, publisher) = (chain.spec().chain_id.into(), key.publisher());
     let archive = match OpenArchive::open(location.clone(), Some(publisher)) {
         Ok(archive) => archive,
         Err(ArchiveError::NoManifest { .. }) => {

@@ -1,6 +1,4 @@
-use std::io;
-
-use rhizome_blobs::BlobError;
+use rhizome_blobs::{BlobError, KeyError};
 use rhizome_chain::{BlockFileError, ChainError, LineFault};
 use rhizome_primitives::B256;
 
@@ -13,6 +11,9 @@ pub enum ArchiveError {
     /// The chain failed.
     #[error(transparent)]
     Chain(#[from] ChainError),
+    /// A key cannot be used.
+    #[error(transparent)]
+    Key(#[from] KeyError),
     /// Bytes of the archive are not what its format or its hashes demand.
     #[error("{file}: damaged: {fault}")]
     Damaged {
@@ -54,20 +55,6 @@ pub enum ArchiveError {
         location: String,
         /// Its publisher.
         publisher: String,
-    },
-    /// The text is not a key.
-    #[error("{text}: not a public key: 33 bytes in hex are expected")]
-    PublicKey {
-        /// The text.
-        text: String,
-    },
-    /// The file of the private key cannot be used.
-    #[error("{path}: cannot be used as a private key: {source}")]
-    KeyFile {
-        /// The file.
-        path: String,
-        /// The failure.
-        source: io::Error,
     },
     /// The parts of 256 blocks are longer than the format allows.
     #[error("blocks from {first} on are too large for an archive")]

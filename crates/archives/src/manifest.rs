@@ -1,10 +1,9 @@
 //! Signed list of the files of an archive (docs/spec/archive.md, 4).
 
+use rhizome_blobs::{PublisherKey, SigningKey};
 use rhizome_primitives::{B256, U256};
-use secp256k1::SecretKey;
 
 use crate::index::{BLOCKS_PER_FILE, FILE_MAGIC, FieldReader, index_bytes};
-use crate::key::{PublisherKey, sign};
 
 /// Name of the manifest in its location.
 pub const MANIFEST_NAME: &str = "manifest";
@@ -81,7 +80,7 @@ impl Manifest {
     }
 
     /// Encodes and signs the manifest with the key of its publisher.
-    pub(crate) fn encode(&self, secret: &SecretKey) -> Vec<u8> {
+    pub(crate) fn encode(&self, secret: &SigningKey) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         out.extend(self.chain_id.to_be_bytes());
         out.extend(self.genesis);
@@ -93,8 +92,8 @@ impl Manifest {
             out.extend(file.last_hash);
             out.extend(file.last_total_difficulty.to_be_bytes::<32>());
         }
-        out.extend(PublisherKey::of(secret).to_bytes());
-        let signature = sign(secret, &out);
+        out.extend(secret.publisher().to_bytes());
+        let signature = secret.sign(&out);
         out.extend(signature);
         out
     }

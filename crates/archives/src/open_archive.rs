@@ -1,12 +1,11 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use rhizome_blobs::{BlobError, BlobFile, BlobStore};
+use rhizome_blobs::{BlobError, BlobFile, BlobStore, PublisherKey};
 use rhizome_primitives::{B256, U256};
 
 use crate::error::ArchiveError;
 use crate::index::{BLOCKS_PER_FILE, BLOCKS_PER_GROUP, FileIndex, PartKind, index_bytes, sha256};
-use crate::key::PublisherKey;
 use crate::manifest::{FileEntry, MANIFEST_NAME, MAX_MANIFEST_BYTES, Manifest};
 use crate::part::{ArchivedBlock, decompress, records};
 

@@ -18,8 +18,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flate2::read::GzDecoder;
-use rhizome_archives::{ArchiveError, CreateOptions, Created, ImportedBlocks, OpenArchive, create, read_or_create_key};
-use rhizome_blobs::{BlobLimits, BlobStore};
+use rhizome_archives::{ArchiveError, CreateOptions, Created, ImportedBlocks, OpenArchive, create};
+use rhizome_blobs::{BlobLimits, BlobStore, SigningKey};
 use rhizome_chain::{Chain, ChainConfig, DataDir};
 use rhizome_primitives::ChainSpec;
 use tempfile::TempDir;
@@ -66,7 +66,7 @@ fn limits() -> BlobLimits {
 }
 
 fn write(chain: &Chain, folder: &Path, to: u64) -> Result<Created, ArchiveError> {
-    let key = read_or_create_key(&folder.with_extension("key"))?;
+    let key = SigningKey::read_or_create(&folder.with_extension("key"))?;
     let location = BlobStore::create(folder.to_str().unwrap(), limits())?;
     create(chain, &location, &CreateOptions { key, to }, |_| ControlFlow::Continue(()))
 }

@@ -1,7 +1,7 @@
 use std::ops::ControlFlow;
 
-use rhizome_archives::{ArchiveError, OpenArchive, PublisherKey, verify};
-use rhizome_blobs::BlobStore;
+use rhizome_archives::{ArchiveError, OpenArchive, verify};
+use rhizome_blobs::{BlobStore, PublisherKey};
 
 use crate::web_server::{Fault, WebServer};
 use crate::{CHAIN, Written, empty_chain, golden_chain, import, limits, open, spec, write};

@@ -2,8 +2,8 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use rhizome_archives::{ArchiveError, BLOCKS_PER_FILE, CreateOptions, create, read_or_create_key, verify};
-use rhizome_blobs::BlobStore;
+use rhizome_archives::{ArchiveError, BLOCKS_PER_FILE, CreateOptions, create, verify};
+use rhizome_blobs::{BlobStore, SigningKey};
 use rhizome_chain::{Chain, ChainConfig, DataDir};
 use rhizome_primitives::ChainSpec;
 
@@ -23,8 +23,8 @@ fn a_stopped_creation_continues_and_damage_in_the_second_file_spares_the_first()
         chain.mine(1_800_000_000 + number).unwrap();
     }
     let folder = tempfile::tempdir().unwrap();
-    let key = read_or_create_key(&folder.path().join("key")).unwrap();
-    assert_eq!(read_or_create_key(&folder.path().join("key")).unwrap(), key);
+    let key = SigningKey::read_or_create(&folder.path().join("key")).unwrap();
+    assert_eq!(SigningKey::read_or_create(&folder.path().join("key")).unwrap(), key);
     let path = folder.path().join("archive");
     let name = path.to_str().unwrap();
     let location = BlobStore::create(name, limits()).unwrap();

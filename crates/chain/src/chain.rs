@@ -349,6 +349,12 @@ impl Chain {
         log_search::visit_logs(&self.archive, filter, from, to.min(self.head().number()), deadline, visit)
     }
 
+    /// Returns the numbers from `from` to `to`, ascending, of blocks on the best chain or beside it that may have a matching log;
+    /// `None` if the filter has no condition. The memory grows with the number of blocks found.
+    pub fn blocks_with_logs(&self, filter: &LogFilter, from: u64, to: u64) -> Result<Option<Vec<u64>>, ChainError> {
+        log_search::blocks_with_logs(&self.archive, filter, from, to)
+    }
+
     /// Returns the logs of a block, on the best chain or off it. `None` if the block is unknown. Fails like [`Chain::receipts`].
     pub fn logs_in_block(&self, hash: &B256) -> Result<Option<BlockLogs>, ChainError> {
         let Some(record) = self.block(hash)? else { return Ok(None) };

@@ -95,7 +95,8 @@ pub enum ProvenBlocks {
 }
 
 impl ProvenBlocks {
-    pub(crate) fn node_versions(self) -> NodeVersions {
+    /// Returns the versions of trie nodes that the directory holds.
+    pub fn node_versions(self) -> NodeVersions {
         match self {
             Self::All => NodeVersions::All,
             Self::Last(_) => NodeVersions::Current,

@@ -185,6 +185,7 @@ impl<'a> LogImport<'a> {
         self.waiting.clear();
         (self.has_caught_up, self.has_dropped, self.has_progress, self.must_reread) = (false, false, false, false);
         (self.gap_since, self.retry_at) = (None, None);
+        self.state.has_gap.store(false, Ordering::Release);
         self.state.set_import_failure(None);
     }
 
@@ -330,6 +331,7 @@ impl<'a> LogImport<'a> {
         self.count_waiting();
         let Some(lowest) = self.waiting.values().min_by_key(|block| block.number) else {
             self.gap_since = None;
+            self.state.has_gap.store(false, Ordering::Release);
             return self.state.set_import_failure(None);
         };
         let since = *self.gap_since.get_or_insert(now);
@@ -337,6 +339,7 @@ impl<'a> LogImport<'a> {
             let parent = self.orphans.missing_ancestor(&lowest.hash).unwrap_or_default().to_string();
             let gap = FleetError::Gap { number: lowest.number, hash: lowest.hash.to_string(), parent };
             self.state.set_import_failure(Some(&gap));
+            self.state.has_gap.store(true, Ordering::Release);
         }
     }
 

@@ -15,13 +15,12 @@ const LEVEL: i32 = 3;
 const NUMBER: &str = "Rhizome-Number";
 const DIFFICULTY: &str = "Rhizome-Total-Difficulty";
 
-/// Returns the message of a block. The server refuses it if the subject has one already.
+/// Returns the message of a block.
 pub(crate) fn encode(block: &LoggedBlock) -> io::Result<PublishMessage> {
     let payload = zstd::bulk::compress(&block.raw, LEVEL)?;
     Ok(PublishMessage::build()
         .header(NUMBER, block.number.to_string())
         .header(DIFFICULTY, block.total_difficulty.to_string())
-        .expected_last_subject_sequence(0)
         .payload(payload.into()))
 }
 

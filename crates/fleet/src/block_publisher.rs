@@ -1,12 +1,8 @@
 //! Publishes the blocks that this node stores, on the best chain and beside it.
 
 use std::convert::Infallible;
-use std::error::Error as _;
 use std::time::Duration;
 
-use async_nats::jetstream::context::{PublishError, PublishErrorKind};
-use async_nats::jetstream::message::PublishMessage;
-use async_nats::jetstream::{Context, ErrorCode};
 use futures_util::{StreamExt, stream};
 use rhizome_chain::{FleetLog, LogPlace};
 use rhizome_primitives::B256;
@@ -14,7 +10,8 @@ use rhizome_primitives::B256;
 use crate::block_message;
 use crate::error::FleetError;
 use crate::fleet_state::FleetState;
-use crate::session::{Session, slow};
+use crate::ordered_publish::{Publication, publish_after};
+use crate::session::Session;
 
 /// Blocks that are read at once.
 const PAGE: usize = 256;
@@ -26,19 +23,15 @@ const BACKLOG: u64 = 22_000;
 const LOOK: Duration = Duration::from_millis(100);
 /// Time between two looks at the log itself.
 const LOG_LOOK: Duration = Duration::from_secs(5);
-
-/// Result of a message that only the first publisher may add.
-pub(crate) enum Publication {
-    /// This node added it.
-    Added,
-    /// It was there.
-    Known,
-}
+/// Messages below that of the head that a node which begins with a copy of this database reads again: those of blocks that another
+/// importer published and that this one got later.
+const READ_AGAIN: u64 = 1_000;
 
 /// Publishes until the session ends.
 pub(crate) async fn publish(session: &Session, state: &FleetState) -> Result<Infallible, FleetError> {
     let log = state.chain.block_log();
     begin(session, state, &log)?;
+    let mut placed = B256::ZERO;
     let mut next_look = tokio::time::Instant::now() + LOG_LOOK;
     loop {
         let blocks = log.unpublished(PAGE)?;
@@ -53,6 +46,7 @@ pub(crate) async fn publish(session: &Session, state: &FleetState) -> Result<Inf
             }
             if tokio::time::Instant::now() >= next_look {
                 check_log(session).await?;
+                placed = write_place(session, state, &log, placed).await?;
                 next_look = tokio::time::Instant::now() + LOG_LOOK;
             }
         }
@@ -78,6 +72,24 @@ async fn check_log(session: &Session) -> Result<(), FleetError> {
     let changed = || FleetError::StreamChanged { stream: session.blocks.cached_info().config.name.clone() };
     let info = session.blocks.get_info().await.map_err(|_absent| changed())?;
     if info.created == session.blocks.cached_info().created { Ok(()) } else { Err(changed()) }
+}
+
+/// Writes the place of the head in the log, unless it is that of the last call. A replica that begins with a copy of this database
+/// reads the log from there. Returns the head.
+async fn write_place(session: &Session, state: &FleetState, log: &FleetLog, placed: B256) -> Result<B256, FleetError> {
+    let head = state.chain.head().hash();
+    if head == placed {
+        return Ok(placed);
+    }
+    // Retention may have removed it.
+    let Ok(message) = session.blocks.get_last_raw_message_by_subject(&state.names.block(&head)).await else {
+        return Ok(placed);
+    };
+    let place = LogPlace { log: session.log_identity(), sequence: message.sequence.saturating_sub(READ_AGAIN) };
+    log.set_place(place);
+    log.write_place()?;
+    state.count(|counts| counts.place = place.sequence);
+    Ok(head)
 }
 
 async fn publish_page(
@@ -117,38 +129,10 @@ async fn publish_block(
     // A deleted block: another node may have it.
     let Some(block) = log.block(number, &hash)? else { return Ok(()) };
     let message = block_message::encode(&block).map_err(FleetError::Compression)?;
-    let publication = publish_once(&session.context, state.names.block(&hash), message).await?;
+    let publication = publish_after(&session.context, &state.names.block(&hash), message, 0).await?;
     state.count(|counts| match publication {
-        Publication::Added => counts.published += 1,
-        Publication::Known => counts.refused += 1,
+        Publication::Added { .. } => counts.published += 1,
+        Publication::Refused => counts.refused += 1,
     });
     Ok(())
-}
-
-/// Sends a message that expects to be the first of its subject, and waits for the answer.
-pub(crate) async fn publish_once(
-    context: &Context,
-    subject: String,
-    message: PublishMessage,
-) -> Result<Publication, FleetError> {
-    let answer = match context.send_publish(subject, message).await {
-        Ok(answer) => answer.await,
-        Err(error) => Err(error),
-    };
-    match answer {
-        Ok(_added) => Ok(Publication::Added),
-        Err(error) if is_known(&error) => Ok(Publication::Known),
-        Err(error) => Err(match error.kind() {
-            PublishErrorKind::TimedOut => slow("publish a message"),
-            PublishErrorKind::BrokenPipe => FleetError::Lost,
-            _ => FleetError::Refused(error.to_string()),
-        }),
-    }
-}
-
-fn is_known(error: &PublishError) -> bool {
-    let source = error.source().and_then(|source| source.downcast_ref::<async_nats::jetstream::Error>());
-    // A cluster answers with the second code while the first message is under way.
-    error.kind() == PublishErrorKind::WrongLastSequence
-        || source.is_some_and(|source| source.error_code() == ErrorCode::STREAM_WRONG_LAST_SEQUENCE_CONSTANT)
 }

@@ -74,7 +74,7 @@ pub enum FleetError {
     },
     /// A block waits for its parent, which the log does not have.
     #[error(
-        "block {number} ({hash}) waits for block {parent}, which is not in the log: retention has passed this node by, or the importer never had it; copy the data directory of another node of the fleet"
+        "block {number} ({hash}) waits for block {parent}, which is not in the log: retention has passed this node by, or the importer never had it; it needs a newer database (fleet.restore)"
     )]
     Gap {
         /// Number of the block.
@@ -98,6 +98,21 @@ pub enum FleetError {
     /// A block could not be imported, and is not invalid.
     #[error("a block of the log could not be imported: {0}")]
     Import(String),
+    /// The changes of the chain behind the last published one cannot be read.
+    #[error("the stream of changes cannot be continued: {0}")]
+    Changes(String),
+    /// An event is larger than the server takes.
+    #[error(
+        "the event {cursor} of the stream of changes has {bytes} bytes, the NATS server takes {maximum}: raise max_payload"
+    )]
+    LargeChange {
+        /// Place behind the event.
+        cursor: String,
+        /// Its length.
+        bytes: usize,
+        /// Largest possible length.
+        maximum: usize,
+    },
     /// A block could not be compressed.
     #[error("a block cannot be compressed: {0}")]
     Compression(io::Error),

@@ -12,16 +12,17 @@ use rhizome_primitives::Transaction;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::block_import::{self, ImportInput};
+use crate::changes::ChangeSource;
 use crate::error::FleetError;
-use crate::fleet_state::{FleetState, FleetStatus};
+use crate::fleet_state::{FleetState, FleetStatus, RestoreStatus};
 use crate::options::{FleetOptions, FleetRole};
 use crate::session::Session;
-use crate::{block_publisher, block_reader, heads, transactions};
+use crate::{block_publisher, block_reader, changes, heads, transactions};
 
 /// Threads for the connection.
 const THREADS: usize = 2;
-/// Threads that decode blocks and admit transactions.
-const WORK_THREADS: usize = 2;
+/// Threads that decode blocks, admit transactions and read changes.
+const WORK_THREADS: usize = 3;
 /// First and longest time between two sessions.
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
 /// Duration of a session after which the next one begins soon again.
@@ -38,12 +39,14 @@ pub struct Fleet {
 
 impl Fleet {
     /// Starts threads that connect and stay connected. A server that is away is no failure of the start. `sink` takes transactions of
-    /// other nodes into the pool, for example with [`Chain::submit_from_fleet`], and returns whether it did. A replica must have no peers
-    /// and must not mine; an importer needs `ChainConfig::notes_blocks`.
+    /// other nodes into the pool, for example with [`Chain::submit_from_fleet`], and returns whether it did. With `changes`, this node
+    /// publishes the stream of changes while it holds the lease. A replica must have no peers and must not mine; an importer needs
+    /// `ChainConfig::notes_blocks`.
     pub fn start(
         options: FleetOptions,
         chain: Arc<Chain>,
         sink: impl Fn(Transaction) -> bool + Send + Sync + 'static,
+        changes: Option<ChangeSource>,
     ) -> Result<Self, FleetError> {
         let genesis = chain.main_hash(0)?.ok_or(FleetError::Chain(ChainError::MissingHeight { number: 0 }))?;
         let number = AtomicUsize::new(0);
@@ -56,7 +59,7 @@ impl Fleet {
             .map_err(FleetError::Threads)?;
         let (input, mut messages) = ImportInput::new();
         let role = options.role;
-        let state = Arc::new(FleetState::new(options, Arc::clone(&chain), &genesis, Box::new(sink), input));
+        let state = Arc::new(FleetState::new(options, Arc::clone(&chain), &genesis, Box::new(sink), changes, input));
         listen(&chain, &state);
         let importing = match role {
             FleetRole::Importer => None,
@@ -78,6 +81,22 @@ impl Fleet {
     /// Returns the highest number that all ready nodes have reached, this one included.
     pub fn agreed_number(&self) -> u64 {
         self.state.heads.agreed(&self.state.chain)
+    }
+
+    /// Whether the log has lost blocks that this node needs: it needs a newer database.
+    pub fn has_gap(&self) -> bool {
+        self.state.has_gap.load(Ordering::Acquire)
+    }
+
+    /// Reads the log again behind the place in the database, after that was replaced.
+    pub fn read_again(&self) {
+        self.state.has_gap.store(false, Ordering::Release);
+        self.state.reread.notify_one();
+    }
+
+    /// Changes what [`FleetStatus`] says about restores.
+    pub fn report_restore(&self, change: impl FnOnce(&mut RestoreStatus)) {
+        change(&mut self.state.restore.lock());
     }
 
     /// Returns the part of this node.
@@ -111,6 +130,7 @@ fn listen(chain: &Chain, state: &Arc<FleetState>) {
             ChainEvent::NewHead { .. } => {
                 state.stored.notify_one();
                 state.moved.notify_one();
+                state.changed.notify_one();
             }
             ChainEvent::TransactionAdmitted { hash, origin } => {
                 state.accepted.push(state.chain.pool().get(hash).as_ref(), *origin);
@@ -151,6 +171,7 @@ async fn session(state: &Arc<FleetState>) -> Result<Infallible, FleetError> {
         transactions::take(&session, state),
         heads::announce(&session, state),
         heads::listen(&session, state),
+        changes::publish(&session, state),
     )?;
     Ok(never)
 }

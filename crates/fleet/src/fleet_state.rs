@@ -10,6 +10,7 @@ use rhizome_primitives::{B256, Transaction};
 use tokio::sync::Notify;
 
 use crate::block_import::ImportInput;
+use crate::changes::{ChangeSource, ChangeStatus};
 use crate::error::FleetError;
 use crate::heads::{FleetNode, HeadTable};
 use crate::names::ChainNames;
@@ -55,6 +56,19 @@ pub struct TransactionCounts {
     pub damaged: u64,
 }
 
+/// Restores of a replica that the block log has passed by.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct RestoreStatus {
+    /// Restores since the start of the node.
+    pub completed: u64,
+    /// Bytes of the checkpoint that are there; 0 while none is restored.
+    pub done: u64,
+    /// Bytes of the checkpoint.
+    pub total: u64,
+    /// Why the last attempt failed.
+    pub failure: Option<String>,
+}
+
 /// The fleet as this node sees it.
 #[derive(Debug, Clone)]
 pub struct FleetStatus {
@@ -70,10 +84,16 @@ pub struct FleetStatus {
     pub last_fault: Option<String>,
     /// Whether this node lacks the best head of the fleet for more than a second.
     pub is_behind: bool,
+    /// Whether the log has lost blocks that this node needs.
+    pub has_gap: bool,
+    /// Restores of checkpoints.
+    pub restore: RestoreStatus,
     /// The block log.
     pub log: LogCounts,
     /// Transactions.
     pub transactions: TransactionCounts,
+    /// The stream of changes; `None` if this node does not publish it.
+    pub changes: Option<ChangeStatus>,
     /// All nodes that announced a head, by name; this one included.
     pub nodes: Vec<FleetNode>,
 }
@@ -112,12 +132,19 @@ pub(crate) struct FleetState {
     pub(crate) moved: Notify,
     /// Notified when the blocks behind the place must be read again.
     pub(crate) reread: Notify,
+    /// Notified when the head has changed, for the stream of changes.
+    pub(crate) changed: Notify,
+    /// `None`: this node does not publish changes.
+    pub(crate) changes: Option<Arc<ChangeSource>>,
     pub(crate) input: ImportInput,
     pub(crate) accepted: AcceptedTransactions,
     pub(crate) is_stopping: AtomicBool,
+    pub(crate) has_gap: AtomicBool,
+    pub(crate) restore: Mutex<RestoreStatus>,
     is_connected: AtomicBool,
     failures: Mutex<Failures>,
     last_fault: Mutex<Option<String>>,
+    change_status: Mutex<ChangeStatus>,
     pub(crate) log: Mutex<LogCounts>,
     pub(crate) transactions: Mutex<TransactionCounts>,
 }
@@ -128,6 +155,7 @@ impl FleetState {
         chain: Arc<Chain>,
         genesis: &B256,
         sink: TransactionSink,
+        changes: Option<ChangeSource>,
         input: ImportInput,
     ) -> Self {
         Self {
@@ -139,12 +167,17 @@ impl FleetState {
             stored: Notify::new(),
             moved: Notify::new(),
             reread: Notify::new(),
+            changed: Notify::new(),
+            changes: changes.map(Arc::new),
             input,
             accepted: AcceptedTransactions::default(),
             is_stopping: AtomicBool::new(false),
+            has_gap: AtomicBool::new(false),
+            restore: Mutex::default(),
             is_connected: AtomicBool::new(false),
             failures: Mutex::default(),
             last_fault: Mutex::default(),
+            change_status: Mutex::default(),
             log: Mutex::default(),
             transactions: Mutex::default(),
         }
@@ -174,6 +207,10 @@ impl FleetState {
         change(&mut self.transactions.lock());
     }
 
+    pub(crate) fn count_changes(&self, change: impl FnOnce(&mut ChangeStatus)) {
+        change(&mut self.change_status.lock());
+    }
+
     pub(crate) fn status(&self) -> FleetStatus {
         let (failure, failing) = self.failures.lock().current();
         FleetStatus {
@@ -183,8 +220,11 @@ impl FleetState {
             failing,
             last_fault: self.last_fault.lock().clone(),
             is_behind: self.heads.is_behind(&self.chain),
+            has_gap: self.has_gap.load(Ordering::Acquire),
+            restore: self.restore.lock().clone(),
             log: *self.log.lock(),
             transactions: *self.transactions.lock(),
+            changes: self.changes.is_some().then(|| self.change_status.lock().clone()),
             nodes: self.heads.nodes(&self.chain, &self.options),
         }
     }

@@ -60,6 +60,8 @@ pub struct FleetNode {
     pub silence: Duration,
     /// Whether it has the best head of the fleet, or lacks it for less than a second.
     pub is_ready: bool,
+    /// Time for which it has lacked the best head; zero if it has that.
+    pub behind: Duration,
 }
 
 struct HeardNode {
@@ -151,6 +153,7 @@ impl HeadTable {
             head: node.head,
             silence: now.duration_since(node.heard),
             is_ready: is_ready(node, now),
+            behind: elapsed(node.behind, now),
         });
         let this = FleetNode {
             name: self.own.clone(),
@@ -159,11 +162,16 @@ impl HeadTable {
             head: own,
             silence: Duration::ZERO,
             is_ready: !is_late(nodes.own_behind, now),
+            behind: elapsed(nodes.own_behind, now),
         };
         let mut all: Vec<_> = others.chain([this]).collect();
         all.sort_by(|left, right| left.name.cmp(&right.name));
         all
     }
+}
+
+fn elapsed(behind: Option<Instant>, now: Instant) -> Duration {
+    behind.map_or(Duration::ZERO, |since| now.duration_since(since))
 }
 
 fn is_ready(node: &HeardNode, now: Instant) -> bool {

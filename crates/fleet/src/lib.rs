@@ -3,7 +3,8 @@
 //!
 //! [`Fleet`] owns two threads for the connection and, in a replica, a thread that feeds the importer. An importer publishes every block that
 //! it stores (`block_publisher`); a replica reads them (`block_reader`) and imports them like those of peers (`block_import`). All nodes
-//! exchange the transactions of their pools (`transactions`) and announce their heads (`heads`).
+//! exchange the transactions of their pools (`transactions`) and announce their heads (`heads`). On request, the node that holds a lease
+//! publishes the change feed (`changes`).
 //!
 //! Must not: know JSON or Node; decide about consensus; trust a message.
 //!
@@ -13,18 +14,22 @@ mod block_import;
 mod block_message;
 mod block_publisher;
 mod block_reader;
+mod changes;
 mod error;
 mod fleet;
 mod fleet_state;
 mod heads;
+mod lease;
 mod names;
 mod options;
+mod ordered_publish;
 mod receipt_order;
 mod session;
 mod transactions;
 
+pub use changes::{ChangeError, ChangeEvent, ChangePage, ChangeSource, ChangeStatus};
 pub use error::FleetError;
 pub use fleet::Fleet;
-pub use fleet_state::{FleetStatus, LogCounts, TransactionCounts};
+pub use fleet_state::{FleetStatus, LogCounts, RestoreStatus, TransactionCounts};
 pub use heads::{FleetHead, FleetNode};
 pub use options::{Credentials, CredentialsError, FleetOptions, FleetRole, TlsFiles};

@@ -26,6 +26,26 @@ impl ChainNames {
         format!("{STREAM_PREFIX}{}_txs", self.genesis)
     }
 
+    /// Returns the stream of changes.
+    pub(crate) fn changes_stream(&self) -> String {
+        format!("{STREAM_PREFIX}{}_changes", self.genesis)
+    }
+
+    /// Returns the subject of changes.
+    pub(crate) fn changes(&self) -> String {
+        format!("rhizome.{}.changes", self.genesis)
+    }
+
+    /// Returns the stream of the lease.
+    pub(crate) fn lease_stream(&self) -> String {
+        format!("{STREAM_PREFIX}{}_lease", self.genesis)
+    }
+
+    /// Returns the subject of the lease.
+    pub(crate) fn lease(&self) -> String {
+        format!("rhizome.{}.lease", self.genesis)
+    }
+
     /// Returns the subject of a block.
     pub(crate) fn block(&self, hash: &B256) -> String {
         format!("rhizome.{}.block.{}", self.genesis, hex::encode(hash))

@@ -126,7 +126,7 @@ fn transaction_stream(state: &FleetState) -> Config {
 }
 
 /// Opens a stream as the operator or an importer made it. Only importers create one.
-async fn stream(context: &Context, state: &FleetState, config: Config) -> Result<Stream, FleetError> {
+pub(crate) async fn stream(context: &Context, state: &FleetState, config: Config) -> Result<Stream, FleetError> {
     use jetstream::context::GetStreamErrorKind::JetStream;
     match context.get_stream(&config.name).await.map_err(|error| (error.kind(), error.to_string())) {
         Ok(stream) => Ok(stream),

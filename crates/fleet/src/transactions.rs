@@ -10,10 +10,10 @@ use rhizome_chain::{PooledTransaction, TransactionOrigin};
 use rhizome_primitives::{B256, Bytes, Transaction};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use crate::block_publisher::{Publication, publish_once};
 use crate::block_reader::{messages_after, reader_error};
 use crate::error::FleetError;
 use crate::fleet_state::FleetState;
+use crate::ordered_publish::{Publication, publish_after};
 use crate::session::Session;
 
 /// Accepted transactions that wait to be sent. Above it, the whole pool is sent instead.
@@ -95,12 +95,12 @@ async fn send_all(
     transactions: Vec<OutgoingTransaction>,
 ) -> Result<(), FleetError> {
     let send = |OutgoingTransaction { hash, raw }| async move {
-        let message = PublishMessage::build().expected_last_subject_sequence(0).payload(raw.0);
-        publish_once(&session.context, state.names.transaction(&hash), message).await
+        let message = PublishMessage::build().payload(raw.0);
+        publish_after(&session.context, &state.names.transaction(&hash), message, 0).await
     };
     let mut results = stream::iter(transactions).map(send).buffered(IN_FLIGHT);
     while let Some(result) = results.next().await {
-        let is_added = matches!(result?, Publication::Added);
+        let is_added = matches!(result?, Publication::Added { .. });
         state.count_transactions(|counts| counts.sent += u64::from(is_added));
     }
     Ok(())

@@ -159,3 +159,13 @@ fn blocks_in_reverse_order_are_imported() {
     wait_for(|| (place()?.sequence == BLOCKS).then_some(()), || replica.status());
     assert_eq!((replica.status().log.waiting, replica.status().failure), (0, None));
 }
+
+#[test]
+#[cfg_attr(not(nats_server), ignore = "nats-server is not installed")]
+fn an_importer_remembers_the_place_of_its_head() {
+    let (_server, importer) = connected_importer();
+    mine(&importer.chain, 1_003);
+    let place = || importer.chain.block_log().place().unwrap().filter(|place| place.sequence > 0);
+    // A replica that begins with this database reads the last 1,000 messages again.
+    assert_eq!(wait_for(place, || importer.status()).sequence, 3);
+}

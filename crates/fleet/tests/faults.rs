@@ -115,9 +115,11 @@ fn a_missing_parent_is_named_and_ends_with_its_arrival() {
     let failure = replica.fails_with("which is not in the log");
     assert!(failure.contains(&format!("block 2 ({}) waits for block {}", blocks[1].hash, blocks[0].hash)), "{failure}");
     assert_eq!(replica.status().log.waiting, 2);
+    wait_for(|| replica.fleet.has_gap().then_some(()), || replica.status());
     publish(&server, &other, [1]);
     replica.reaches(blocks[2].hash);
     wait_for(|| replica.status().failure.is_none().then_some(()), || replica.status());
+    assert!(!replica.fleet.has_gap());
 }
 
 #[test]

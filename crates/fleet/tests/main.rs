@@ -3,13 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
 mod block_log;
+mod changes;
 mod faults;
 mod heads;
 mod server;
 mod transactions;
 
 use rhizome_chain::{BlockRecord, Chain, ChainConfig, DataDir};
-use rhizome_fleet::{Credentials, Fleet, FleetOptions, FleetRole, FleetStatus, TlsFiles};
+use rhizome_fleet::{ChangeSource, Credentials, Fleet, FleetOptions, FleetRole, FleetStatus, TlsFiles};
 use rhizome_primitives::{B256, Bytes, ChainSpec};
 use server::NatsServer;
 use std::path::Path;
@@ -68,9 +69,13 @@ impl Node {
     }
 
     fn start_with(options: FleetOptions, chain: &Arc<Chain>) -> Node {
+        Node::start_as(options, chain, None)
+    }
+
+    fn start_as(options: FleetOptions, chain: &Arc<Chain>, changes: Option<ChangeSource>) -> Node {
         let pool = Arc::clone(chain);
         let sink = move |transaction| pool.submit_from_fleet(transaction).is_ok();
-        Node { fleet: Fleet::start(options, Arc::clone(chain), sink).unwrap(), chain: Arc::clone(chain) }
+        Node { fleet: Fleet::start(options, Arc::clone(chain), sink, changes).unwrap(), chain: Arc::clone(chain) }
     }
 
     fn importer(server: &NatsServer) -> Node {

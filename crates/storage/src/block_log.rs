@@ -80,6 +80,12 @@ fn position(key: &[u8]) -> Option<(u64, B256)> {
 }
 
 impl BlockLogState {
+    /// Starts again with the rows of a database that was opened again. A place that waited is that of other rows.
+    pub(crate) fn forget(&self) {
+        *self.place.lock() = None;
+        self.lowest.store(0, Ordering::Release);
+    }
+
     /// Reports that a block was written.
     pub(crate) fn written(&self, number: u64) {
         self.lowest.fetch_min(number, Ordering::AcqRel);

@@ -1,15 +1,14 @@
 //! Blocks of a data directory of this or an earlier layout, read-only.
 
-use std::fs::{File, TryLockError};
-use std::io::ErrorKind;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use rhizome_primitives::{B256, U256};
 use rocksdb::{DB, Options};
 
 use crate::columns::{BLOCKS, DIFFICULTY_CORRECTION_KEY, HEIGHTS, META};
+use crate::directory_lock::shared_lock;
 use crate::engine::{DATABASE_FOLDER, LAYOUT, opening_error, stored_identity, stored_versions};
-use crate::open::LOCK_FILE;
 use crate::options::{ChainIdentity, NodeVersions};
 use crate::record::{self, StoredBlock};
 use crate::{HeightEntry, StorageError};
@@ -132,19 +131,4 @@ fn main_hash(key: &[u8], row: &[u8]) -> Result<Option<B256>, StorageError> {
     let entries = record::decode_heights(row);
     let entries = entries.ok_or_else(|| StorageError::damaged_row(HEIGHTS, key, "cannot be decoded"))?;
     Ok(entries.iter().find(|entry: &&HeightEntry| entry.is_main).map(|entry| entry.hash))
-}
-
-/// Takes the lock that a node would take exclusively. A directory that was copied without it has none.
-pub(crate) fn shared_lock(dir: &Path) -> Result<Option<File>, StorageError> {
-    let not_readable = |source| StorageError::NotWritable { dir: dir.to_path_buf(), source };
-    let lock = match File::open(dir.join(LOCK_FILE)) {
-        Ok(lock) => lock,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(not_readable(error)),
-    };
-    match lock.try_lock_shared() {
-        Ok(()) => Ok(Some(lock)),
-        Err(TryLockError::WouldBlock) => Err(StorageError::Locked { dir: dir.to_path_buf() }),
-        Err(TryLockError::Error(error)) => Err(not_readable(error)),
-    }
 }

@@ -24,7 +24,7 @@ use crate::node_journal::{FlushError, NodeJournal};
 use crate::options::{ChainIdentity, NodeVersions, StoreOptions};
 
 /// Version of the layout of the columns.
-pub(crate) const LAYOUT: u32 = 4;
+pub const LAYOUT: u32 = 4;
 pub(crate) const DATABASE_FOLDER: &str = "chain";
 /// Folder of the node files inside the database folder.
 pub(crate) const NODES_FOLDER: &str = "nodes";

@@ -24,6 +24,18 @@ pub enum StorageError {
         /// The data directory.
         dir: PathBuf,
     },
+    /// The directory has a chain already.
+    #[error("data directory {} has a chain already: it is not overwritten", dir.display())]
+    HasChain {
+        /// The data directory.
+        dir: PathBuf,
+    },
+    /// The files of a restore have not all arrived, and the directory has no other chain.
+    #[error("data directory {} has an unfinished restore: continue it with --restore, or delete its folder `restore`", dir.display())]
+    UnfinishedRestore {
+        /// The data directory.
+        dir: PathBuf,
+    },
     /// The directory has no chain.
     #[error("data directory {} has no chain", dir.display())]
     NoChain {

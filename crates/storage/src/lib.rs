@@ -11,7 +11,7 @@
 //! trie nodes), `change_set.rs` and `history.rs` (changes of blocks, earlier states), `kept_states.rs` and
 //! `value_references.rs` (removal of old states and of their long values), `log_index.rs` (log search), `address_index.rs` (transactions by address), `call_index.rs`
 //! (accounts of inner calls), `headers.rs` (headers ahead of their blocks), `state_files.rs` and `takeover.rs` (a state from peers), `base_state.rs` (the state that a fork
-//! begins with).
+//! begins with), `restored.rs` (a database that arrives beside the one in use).
 
 mod address_index;
 mod address_rows;
@@ -24,6 +24,7 @@ mod columns;
 mod current_nodes;
 mod database;
 mod directory_blocks;
+mod directory_lock;
 mod disk_bytes;
 mod disk_probe;
 mod dropped_blocks;
@@ -47,6 +48,7 @@ mod open;
 mod options;
 mod positioned;
 mod record;
+mod restored;
 mod state_files;
 mod store;
 mod table_file;
@@ -71,6 +73,7 @@ pub use change_set::{ChangeSet, ReplacedState, StoredValue, ValueChange};
 pub use current_nodes::CurrentNodes;
 pub use directory_blocks::{DirectoryBlocks, directory_chain};
 pub use disk_bytes::DiskBytes;
+pub use engine::LAYOUT;
 pub use error::StorageError;
 pub use flat::FlatEntry;
 pub use headers::{HeaderRow, HeaderWrite};
@@ -81,6 +84,7 @@ pub use log_shard::LOG_SHARD_BLOCKS;
 pub use older_blocks::{OlderBlocks, TakenBlock};
 pub use options::{ChainIdentity, Durability, NodeVersions, StoreOptions};
 pub use record::{FlushedTrie, HeightEntry, RawReceipt, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation};
+pub use restored::RestoreFolder;
 pub use state_files::StateRows;
 pub use store::{CacheStats, Store, StoreStats};
 pub use takeover::StateTakeover;

@@ -1,4 +1,4 @@
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -11,34 +11,34 @@ use tempfile::TempDir;
 use crate::base_state::BaseState;
 use crate::block_log::BlockLogState;
 use crate::database::{DataDirectory, Database, DatabaseKind};
-use crate::directory_blocks::{check_database, shared_lock};
+use crate::directory_blocks::check_database;
+use crate::directory_lock::{LOCK_FILE, lock, shared_lock};
 use crate::kept_states::KeptStates;
 use crate::main_hashes::MainHashes;
 use crate::options::{ChainIdentity, StoreOptions};
 use crate::store::StoredValueWeight;
-use crate::{StorageError, Store, older_blocks};
+use crate::{StorageError, Store, older_blocks, restored};
 
-/// Locked by the process that has the directory open. RocksDB has its own lock, but reports it only as text.
-pub(crate) const LOCK_FILE: &str = "rhizome.lock";
 /// Divisor of the block cache size that gives the size of the cache for long values (code) and trie nodes.
 const VALUE_CACHE_SHARE: usize = 8;
 /// Size assumed for one entry when that cache is allocated: code has at most 24 KB, a node about 100 bytes.
 const TYPICAL_VALUE_BYTES: usize = 1024;
 
 impl Store {
-    /// Opens the database in `dir`; creates the directory and the database if they are absent.
+    /// Opens the database in `dir`; creates the directory and the database if they are absent. A completed restore takes the place of
+    /// the database before ([`crate::RestoreFolder`]).
     pub fn open(dir: &Path, identity: &ChainIdentity, options: &StoreOptions) -> Result<Self, StorageError> {
-        let not_writable = |source| StorageError::NotWritable { dir: dir.to_path_buf(), source };
-        fs::create_dir_all(dir).map_err(not_writable)?;
-        let lock = OpenOptions::new().create(true).truncate(false).write(true).open(dir.join(LOCK_FILE));
-        let lock = lock.map_err(not_writable)?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(StorageError::Locked { dir: dir.to_path_buf() }),
-            Err(TryLockError::Error(source)) => return Err(not_writable(source)),
-        }
+        let lock = lock(dir)?;
+        restored::adopt(dir, false)?;
         let directory = DataDirectory { dir: dir.to_path_buf(), _lock: Some(lock), _temporary: None };
         Self::open_in(directory, identity, options, DatabaseKind::Lasting, BaseState::default())
+    }
+
+    /// Opens the database that a completed restore has left in the directory ([`crate::RestoreFolder`]) in place of this one, like
+    /// [`Store::reopen`]. After a failure writes are refused, and the next one leads to another attempt.
+    pub fn open_restored(&self) -> Result<(), StorageError> {
+        self.database.refuse_writes("a restored database takes the place of this one");
+        self.reopen()
     }
 
     /// Opens the database in `dir` for reading: every write fails. No node can open it meanwhile, other readers can.

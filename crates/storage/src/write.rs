@@ -571,6 +571,7 @@ impl Store {
             self.kept.load(&self.database)?;
             *self.difficulty_correction.write() = older_blocks::stored_correction(&self.database)?;
             self.load_history_tail()?;
+            self.block_log.forget();
         }
         self.database.write_probe()
     }

@@ -15,6 +15,7 @@ use crate::database::Database;
 use crate::disk_probe::{PROBE_BYTES, is_disk_full, probe};
 use crate::engine::Engine;
 use crate::node_files::NodeFileError;
+use crate::restored;
 
 /// Key that is never written, only deleted.
 const PROBE_KEY: &[u8] = b"probe";
@@ -52,12 +53,18 @@ impl Database {
         probe(self.dir(), bytes).map_err(|error| StorageError::from_file_error(self.dir(), error))
     }
 
-    /// Closes the engine, calls `before_open` and opens the engine again.
+    /// Closes the engine, calls `before_open` and opens the engine again. A completed restore takes the place of the database.
     pub(crate) fn reopen_engine(&self, before_open: impl FnOnce()) -> Result<(), StorageError> {
         self.engine.replace(|| {
             before_open();
+            restored::adopt(self.dir(), true)?;
             Engine::open(self.dir(), &self.settings)
         })
+    }
+
+    /// Refuses writes until the engine was opened again. The next refused write leads to an attempt.
+    pub(crate) fn refuse_writes(&self, reason: &str) {
+        *self.faults.current.write() = Some(WriteFault { is_full: false, reason: reason.to_owned() });
     }
 
     /// Writes to the disk once, although writes are refused.

@@ -5,11 +5,14 @@ use crate::error::RpcError;
 use crate::feed::content::FeedContent;
 use crate::feed::cursor::{FeedCursor, steps_of};
 use crate::feed::event::EventType;
+use crate::feed::page::PageLimits;
+use crate::feed::step_execution::StepExecution;
 use crate::json::JsonWriter;
 use crate::lookup;
 use crate::node::Node;
 use crate::objects::block::TransactionList;
 use crate::objects::{log, receipt, transaction};
+use crate::tracing::subject::BlockSubject;
 use rhizome_chain::{BlockLogs, BlockReceipts, BlockRecord, FoundLog};
 use std::sync::Arc;
 
@@ -30,6 +33,8 @@ pub(crate) struct BlockSteps<'a> {
     before: FeedCursor,
     receipts: Option<BlockReceipts>,
     logs: Option<BlockLogs>,
+    /// `None` if the block is not executed.
+    subject: Option<BlockSubject>,
 }
 
 /// Lists of an event, in the order of the steps.
@@ -39,11 +44,13 @@ struct Lists {
     transactions: JsonWriter,
     receipts: JsonWriter,
     logs: JsonWriter,
+    traces: JsonWriter,
+    state: JsonWriter,
 }
 
 impl Lists {
     fn len(&self) -> usize {
-        let lists = [&self.transactions, &self.receipts, &self.logs].map(JsonWriter::len);
+        let lists = [&self.transactions, &self.receipts, &self.logs, &self.traces, &self.state].map(JsonWriter::len);
         self.block.as_ref().map_or(0, Vec::len) + lists.iter().sum::<usize>()
     }
 }
@@ -58,26 +65,35 @@ impl<'a> BlockSteps<'a> {
         let chain = node.chain();
         let receipts = if content.has_receipts { chain.receipts(&record.hash)? } else { None };
         let logs = if content.logs.is_some() { chain.logs_in_block(&record.hash)? } else { None };
-        Ok(Self { node, content, record, before, receipts, logs })
+        let subject = if content.needs_execution() { BlockSubject::of_block(node, record)? } else { None };
+        Ok(Self { node, content, record, before, receipts, logs, subject })
     }
 
     /// Writes the steps behind the first `from` steps, or with [`EventType::Retracted`] these, the last one first, until the event has
-    /// `max_bytes`; at least one.
-    pub(crate) fn part(&self, kind: EventType, from: u64, max_bytes: usize) -> Result<StepsPart, RpcError> {
+    /// the size of a page, or the time of the page is over; at least one.
+    pub(crate) fn part(&self, kind: EventType, from: u64, limits: &PageLimits<'_>) -> Result<StepsPart, RpcError> {
         let is_retracted = kind == EventType::Retracted;
         let filter = self.content.logs.clone().unwrap_or_default();
         let found = self.logs.as_ref().map_or_else(Vec::new, |logs| logs.matching(&filter));
         let total = steps_of(self.record);
         let mut lists = Lists::default();
+        let execute = |subject| StepExecution::new(self.node, self.content, subject, limits.execution);
+        let mut execution = self.subject.as_ref().map(execute);
         let mut at = from;
         while if is_retracted { at > 0 } else { at < total } {
-            if at != from && lists.len() >= max_bytes {
+            if at != from && limits.is_over(lists.len()) {
                 break;
             }
             let step = if is_retracted { at - 1 } else { at };
             match step.checked_sub(1) {
                 None => lists.block = self.block()?,
-                Some(index) => self.write_transaction(&mut lists, index, &found, is_retracted),
+                Some(index) => {
+                    self.write_transaction(&mut lists, index, &found, is_retracted);
+                    if let Some(execution) = &mut execution {
+                        let index = usize::try_from(index).map_err(RpcError::internal)?;
+                        execution.write(index, &mut lists.traces, &mut lists.state)?;
+                    }
+                }
             }
             at = if is_retracted { step } else { step + 1 };
         }
@@ -135,6 +151,8 @@ impl<'a> BlockSteps<'a> {
             ("transactions", self.content.has_transactions, lists.transactions),
             ("receipts", self.content.has_receipts, lists.receipts),
             ("logs", self.content.logs.is_some(), lists.logs),
+            ("traces", self.content.has_traces, lists.traces),
+            ("state", self.content.has_state, lists.state),
         ] {
             if is_wanted {
                 json.key(name).begin_array();

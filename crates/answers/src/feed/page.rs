@@ -9,6 +9,7 @@ use crate::feed::block_steps::BlockSteps;
 use crate::feed::content::FeedContent;
 use crate::feed::cursor::{FeedCursor, decimal, steps_of};
 use crate::feed::event::{EventPage, EventType, FeedForm};
+use crate::feed::sparse_logs::{NextBlock, SparseLogs};
 use crate::json::JsonWriter;
 use crate::node::Node;
 use rhizome_chain::BlockRecord;
@@ -17,6 +18,23 @@ use std::sync::Arc;
 
 /// Blocks that are read for a page, at most. A sparse filter finds nothing in most of them.
 const PAGE_BLOCKS: usize = 1_024;
+
+/// Limits of a page.
+pub struct PageLimits<'d> {
+    /// Bytes of events from which on it ends. An event is longer by at most one transaction.
+    pub bytes: usize,
+    /// Time from which on it ends, behind a step.
+    pub deadline: &'d Deadline,
+    /// Time at which the execution of blocks fails, or cancellation.
+    pub execution: &'d Deadline,
+}
+
+impl PageLimits<'_> {
+    /// Whether the page ends here.
+    pub(crate) fn is_over(&self, bytes: usize) -> bool {
+        bytes >= self.bytes || self.deadline.has_passed() || self.execution.has_passed()
+    }
+}
 
 /// Next change for a client.
 enum FeedChange {
@@ -35,22 +53,16 @@ enum FeedChange {
 }
 
 /// Returns the events behind a place, and a last line `{"cursor","isAtHead"}` with the place of the next page. `from`: a cursor, the
-/// number of a block that is the first one, `earliest`, or `latest`: only later changes. A page ends with the event that makes it
-/// `max_bytes` long or longer; an event is longer by at most one transaction.
+/// number of a block that is the first one, `earliest`, or `latest`: only later changes.
 ///
-/// Fails with -32001 if the block of the cursor is not stored; `data` has the oldest cursor that can be served.
-pub fn answer(
-    node: &Node,
-    from: &str,
-    content: &FeedContent,
-    form: FeedForm,
-    max_bytes: usize,
-    deadline: &Deadline,
-) -> Answer {
+/// Fails with -32001 if the block of the cursor, its receipts or its state are not stored; `data` has the oldest cursor that can be
+/// served.
+pub fn answer(node: &Node, from: &str, content: &FeedContent, form: FeedForm, limits: &PageLimits<'_>) -> Answer {
     let (mut cursor, known) = start(node, from, content)?;
     let mut page = EventPage::new(form, known);
+    let mut sparse = content.sparse_logs().map(SparseLogs::new);
     for _block in 0..PAGE_BLOCKS {
-        if page.len() >= max_bytes || deadline.has_passed() {
+        if limits.is_over(page.len()) {
             break;
         }
         let change = next_change(node, content, &cursor)?;
@@ -67,6 +79,16 @@ pub fn answer(
                 continue;
             }
             FeedChange::Enact { record, from } => {
+                if let Some(sparse) = sparse.as_mut().filter(|_| record.hash != cursor.hash) {
+                    match sparse.next(node, &cursor)? {
+                        NextBlock::Following => {}
+                        NextBlock::Behind(place) => {
+                            cursor = place;
+                            continue;
+                        }
+                        NextBlock::Changed => continue,
+                    }
+                }
                 let before = FeedCursor::before(record);
                 (EventType::Enacted, BlockSteps::read(node, content, record, before)?, *from)
             }
@@ -74,7 +96,7 @@ pub fn answer(
                 (EventType::Retracted, BlockSteps::read(node, content, record, *parent)?, *from)
             }
         };
-        let part = steps.part(kind, from, max_bytes)?;
+        let part = steps.part(kind, from, limits)?;
         cursor = part.place;
         if let Some(json) = part.json {
             page.push(kind, cursor, &json);
@@ -163,6 +185,7 @@ fn next_change(node: &Node, content: &FeedContent, cursor: &FeedCursor) -> Resul
     let parent = FeedCursor::behind(&parent);
     match from {
         0 => Ok(FeedChange::Move(parent)),
+        _ if !has_state(node, content, &record) => Err(not_stored(node, content, cursor)),
         _ => Ok(FeedChange::Retract { record, from, parent }),
     }
 }
@@ -170,10 +193,15 @@ fn next_change(node: &Node, content: &FeedContent, cursor: &FeedCursor) -> Resul
 fn enact(node: &Node, content: &FeedContent, record: Arc<BlockRecord>, from: u64) -> Result<FeedChange, RpcError> {
     // Genesis has no receipts.
     let is_bare = content.needs_receipts() && (1..node.chain().first_receipts()).contains(&record.number());
-    match is_bare {
+    match is_bare || !has_state(node, content, &record) {
         true => Err(not_stored(node, content, &FeedCursor::before(&record))),
         false => Ok(FeedChange::Enact { record, from }),
     }
+}
+
+/// Whether the state that a block executes on is kept, if the content needs it. Genesis executes nothing.
+fn has_state(node: &Node, content: &FeedContent, record: &BlockRecord) -> bool {
+    !content.needs_execution() || record.number() == 0 || record.number() > node.chain().oldest_state()
 }
 
 /// Finds the block that a development network went back to when it deleted that of a cursor.
@@ -195,8 +223,10 @@ fn oldest(node: &Node, content: &FeedContent) -> Result<FeedCursor, RpcError> {
     }
     let stored = chain.oldest_block()?.map_or(0, |oldest| oldest.number);
     let receipts = if content.needs_receipts() { chain.first_receipts() } else { 0 };
+    let state = chain.oldest_state();
+    let executed = if content.needs_execution() && state > 0 { state.saturating_add(1) } else { 0 };
     // Genesis is always stored, whole.
-    let number = Some(stored.max(receipts)).filter(|number| *number > 1).unwrap_or(first);
+    let number = Some(stored.max(receipts).max(executed)).filter(|number| *number > 1).unwrap_or(first);
     chain.main_block(number)?.map(|record| FeedCursor::before(&record)).ok_or_else(|| absent(number))
 }
 

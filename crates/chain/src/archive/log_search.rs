@@ -103,7 +103,7 @@ pub(crate) fn visit_logs(
     if from.max(1) < first && from <= to && to > 0 {
         return Err(ChainError::ReceiptsNotKept { number: from.max(1), first }.into());
     }
-    let topics: Vec<Vec<B256>> = filter.topics.iter().map(|topics| topics.clone().unwrap_or_default()).collect();
+    let topics = indexed_topics(filter);
     let compiled = CompiledFilter::new(filter);
     let query = LogIndexQuery { addresses: &filter.addresses, topics: &topics };
     let is_too_long = |is_long: bool| match deadline.is_inline() && is_long {
@@ -149,6 +149,22 @@ pub(crate) fn visit_logs(
         first = next;
     }
     Ok(())
+}
+
+/// Returns the numbers of blocks that may have a matching log, see [`crate::Chain::blocks_with_logs`].
+pub(crate) fn blocks_with_logs(
+    archive: &Archive,
+    filter: &LogFilter,
+    from: u64,
+    to: u64,
+) -> Result<Option<Vec<u64>>, ChainError> {
+    let topics = indexed_topics(filter);
+    let query = LogIndexQuery { addresses: &filter.addresses, topics: &topics };
+    Ok(archive.store.log_candidates(&query, from, to)?)
+}
+
+fn indexed_topics(filter: &LogFilter) -> Vec<Vec<B256>> {
+    filter.topics.iter().map(|topics| topics.clone().unwrap_or_default()).collect()
 }
 
 impl BlockLogs {

@@ -10,6 +10,7 @@ use super::Chain;
 use crate::error::ChainError;
 use crate::fleet_log::FleetLog;
 use crate::import::prepared_block::PreparedBlock;
+use crate::import::recovery;
 use crate::older_blocks::{self, NextOlderBlocks, OldestBlock};
 use crate::state_download::{StateDownload, StatePivot, StateProgress, take_over};
 use crate::state_snapshots::{SnapshotMaker, StateSnapshot};
@@ -18,6 +19,13 @@ impl Chain {
     /// Returns the blocks for the block log of a fleet, and the place in it.
     pub fn block_log(&self) -> FleetLog {
         FleetLog::new(&self.archive.store)
+    }
+
+    /// Continues with the database that a completed restore has left in the data directory. Requests wait while it is opened. No
+    /// block of it is announced but the head. After a failure the chain tries again at the next write.
+    pub fn open_restored(&self) -> Result<(), ChainError> {
+        self.importer.run(recovery::open_restored)??;
+        self.headers.rebase(&self.head().record)
     }
 
     /// Returns the snapshots of the state, highest first. In a database with all versions of nodes there are none:

@@ -5,6 +5,11 @@ use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::Duration;
 
+use rhizome_storage::{StorageError, Store};
+
+use crate::address_indexer;
+use crate::archive::derived_trie::TrieSnapshot;
+use crate::archive::record::BlockRecord;
 use crate::error::ChainError;
 use crate::head::branch_change::BranchChange;
 use crate::import::head_writer::HeadWriter;
@@ -46,18 +51,10 @@ fn retry(importer: &Weak<Importer>) {
 
 /// Opens the database again and continues with its content.
 pub(crate) fn recover(writer: &mut HeadWriter) -> Result<(), ChainError> {
-    let (archive, publisher) = (&writer.steps.archive, &writer.steps.publisher);
     let mut state = writer.state.lock();
-    archive.store.reopen()?;
-    // The failed write may have changed what the caches hold.
-    archive.forget_all();
-    archive.forget_ancestors();
-    publisher.note_side_change();
-    let (old, record) = (publisher.head(), archive.stored_head()?);
-    *state = ImportState::open(&record, archive, &writer.steps.config)?;
-    let snapshot = writer.steps.new_snapshot(&record, state.trie());
-    let generation = archive.store.generation();
-    archive.store.clear_write_fault();
+    let (record, snapshot) = reopen(writer, &mut state, Store::reopen)?;
+    let (archive, publisher) = (&writer.steps.archive, &writer.steps.publisher);
+    let (old, generation) = (publisher.head(), archive.store.generation());
     if record.hash == old.hash() {
         publisher.publish_state(record, generation, snapshot);
         return Ok(());
@@ -67,6 +64,41 @@ pub(crate) fn recover(writer: &mut HeadWriter) -> Result<(), ChainError> {
         .unwrap_or_else(|_| BranchChange { retracted: vec![Arc::clone(&old.record)], enacted: Vec::new() });
     publisher.publish(record, generation, snapshot, &change, &change.retracted);
     Ok(())
+}
+
+/// Continues with the database of a completed restore. The blocks between the two heads are not announced: there may be very many.
+pub(crate) fn open_restored(writer: &mut HeadWriter) -> Result<(), ChainError> {
+    let mut state = writer.state.lock();
+    let (record, snapshot) = reopen(writer, &mut state, Store::open_restored)?;
+    let (archive, publisher) = (&writer.steps.archive, &writer.steps.publisher);
+    let generation = archive.store.generation();
+    let change = BranchChange { retracted: Vec::new(), enacted: Vec::new() };
+    let head = Arc::clone(&record);
+    publisher.publish(Arc::clone(&record), generation, Arc::clone(&snapshot), &change, &[]);
+    // The nonces of all senders in the pool may have changed.
+    publisher.publish_state(record, generation, snapshot);
+    publisher.note_state_change();
+    // The other node may have had no index.
+    address_indexer::begin(archive, (head.number(), head.hash))
+}
+
+/// Opens a database in place of the current one, and returns its head. The caller publishes it before it releases the state.
+fn reopen(
+    writer: &HeadWriter,
+    state: &mut ImportState,
+    open: impl FnOnce(&Store) -> Result<(), StorageError>,
+) -> Result<(Arc<BlockRecord>, Arc<TrieSnapshot>), ChainError> {
+    let (archive, publisher) = (&writer.steps.archive, &writer.steps.publisher);
+    open(&archive.store)?;
+    // The caches may hold rows that the database does not have.
+    archive.forget_all();
+    archive.forget_ancestors();
+    publisher.note_side_change();
+    let record = archive.stored_head()?;
+    *state = ImportState::open(&record, archive, &writer.steps.config)?;
+    let snapshot = writer.steps.new_snapshot(&record, state.trie());
+    archive.store.clear_write_fault();
+    Ok((record, snapshot))
 }
 #[cfg(test)]
 mod tests {
