@@ -46,6 +46,7 @@ const own = {
   keys: '../bench/keys/keys.mjs',
   fairness: '../bench/fairness/fairness.mjs',
   explorer: '../bench/explorer/explorer.mjs',
+  fleet: '../bench/fleet/fleet.mjs',
 }
 const options = readOptions()
 const isWanted = (name) =>

@@ -18,11 +18,12 @@ const crates = {
   net: ['primitives', 'pow', 'wire', 'chain'],
   blobs: [],
   archives: ['primitives', 'trie', 'pow', 'blobs', 'chain'],
+  checkpoints: ['primitives', 'trie', 'storage', 'blobs', 'chain'],
   rskj: ['primitives', 'chain'],
   fork: ['primitives', 'trie', 'evm', 'chain'],
   fleet: ['primitives', 'pow', 'chain'],
-  answers: ['primitives', 'trie', 'evm', 'chain', 'net', 'blobs', 'archives', 'rskj', 'fork', 'fleet'],
-  addon: ['primitives', 'evm', 'chain', 'net', 'fork', 'fleet', 'answers'],
+  answers: ['primitives', 'trie', 'evm', 'chain', 'net', 'blobs', 'archives', 'checkpoints', 'rskj', 'fork', 'fleet'],
+  addon: ['primitives', 'evm', 'chain', 'checkpoints', 'net', 'fork', 'fleet', 'answers'],
   conformance: ['primitives', 'trie', 'bitcoin', 'pow', 'evm', 'chain', 'answers'],
 }
 

@@ -20,10 +20,10 @@ import type { Health } from './observe/health.ts'
 import { Dispatcher, type Observer } from './rpc/dispatch.ts'
 import { code, RpcError } from './rpc/errors.ts'
 import type { MemoryBudget } from './rpc/memoryBudget.ts'
+import { feedMethod } from './rpc/parameters/feed.ts'
 import { BodyServer } from './rpc/serve.ts'
 import type { Subscriber } from './rpc/subscriber.ts'
 import type { Settings } from './settings.ts'
-import { feedMethod } from './subscriptions/feed.ts'
 import type { Feeds } from './subscriptions/feeds.ts'
 import { version } from './version.ts'
 import { WebSocketServer } from './ws/server.ts'
@@ -32,7 +32,7 @@ import { WebSocketServer } from './ws/server.ts'
 export interface EndpointParts {
   readonly config: Config
   readonly keyring: Keyring
-  readonly context: Omit<Context, 'modules' | 'discover' | 'sendWaitMs'>
+  readonly context: Omit<Context, 'modules' | 'serves' | 'discover' | 'sendWaitMs'>
   readonly observe: Observer
   readonly health: () => Health
   readonly cancel: (token: number) => void
@@ -59,10 +59,12 @@ export class Endpoint {
     const served = entriesFor(config.modules, isForDevelopment, address)
     // A reset makes any development node a fork.
     const entries = isForDevelopment ? withRemoteReads(served) : served
+    const serves = (method: string) => 'spec' in (entries.get(method) ?? {})
     let document: Buffer | undefined
     const context: Context = {
       ...parts.context,
       modules: servedModules(config.modules, isForDevelopment, address),
+      serves,
       sendWaitMs: config.rpc.sendWaitMs,
       // Cached: creating it takes 20 ms.
       discover: () => {
@@ -89,7 +91,7 @@ export class Endpoint {
       connections: limit === 0 ? undefined : new Connections(parts.connections, limit, trusted, onRefused),
       health: parts.health,
       heads: parts.gate,
-      feed: feed !== undefined && 'spec' in feed ? feedRoute(parts, feed.spec.cost, finished) : undefined,
+      feed: feed !== undefined && 'spec' in feed ? feedRoute(parts, serves, feed.spec.cost, finished) : undefined,
       onConnections: (change) => counters?.change('httpConnections', change),
       onErrorStatus: (status) => counters?.countStatus(status),
     })
@@ -133,9 +135,15 @@ export class Endpoint {
   }
 }
 
-function feedRoute({ feeds, keyring, cancel }: EndpointParts, units: number, observe: Observer): FeedRoute {
+function feedRoute(
+  { feeds, keyring, cancel }: EndpointParts,
+  serves: (method: string) => boolean,
+  units: number,
+  observe: Observer,
+): FeedRoute {
   return new FeedRoute({
     feeds,
+    serves,
     keyring,
     units,
     cancel,

@@ -7,9 +7,18 @@ const lookMs = 50
 
 /** Returns the heads of the node for the callers of a fleet. */
 export function headGate(native: Pick<Addon, 'latestBlock'>, heads: HeadChanges): HeadGate {
+  let known = ''
+  let knownNumber = -1
+  let knownStart = -1
   const latest = (): string => {
     try {
-      return native.latestBlock()
+      const changed = native.latestBlock(knownNumber, knownStart)
+      if (changed === null) return known
+      known = changed
+      knownNumber = Number.parseInt(changed, 10)
+      // Six bytes of the hash, which a number holds exactly.
+      knownStart = Number.parseInt(changed.slice(changed.indexOf('x') + 1).slice(0, 12), 16)
+      return known
     } catch {
       return ''
     }

@@ -38,6 +38,7 @@ import { nodeConfig } from './nodeConfig.ts'
 import { judgeHealth, type StoreHealth } from './observe/health.ts'
 import { createLogger, type Logger } from './observe/log.ts'
 import { freePort } from './portProbe.ts'
+import { restoreAtStart, restoreSettings } from './restore.ts'
 import { MemoryBudget, sharedCounters } from './rpc/memoryBudget.ts'
 import type { RunningNode } from './runningNode.ts'
 import { keepsApps, type NodeStore, openStore } from './serviceStore.ts'
@@ -90,6 +91,7 @@ async function startWith(
 ): Promise<ServingNode> {
   let current = config
   const network = networkSettings(config)
+  const restore = restoreSettings(config)
   const fleet = fleetSettings(config, version)
   let certificates = checkCertificates(config)
   const operator = config.admin.enabled ? (await import('./operator.ts')).prepareOperator(config, logger) : undefined
@@ -126,13 +128,15 @@ async function startWith(
   })
   let isEnding = false
   try {
-    const opened = JSON.parse(native.openNode(await nodeConfig(config))) as OpenedNode
+    const settings = await nodeConfig(config)
+    if (restore !== undefined) await restoreAtStart(native, settings, restore, logger)
+    const opened = JSON.parse(native.openNode(settings)) as OpenedNode
     const { genesis } = opened
     logKeptStates(opened, logger)
     logUncomparedStates(opened, logger)
     for (const note of opened.fork?.notes ?? []) logger.warn(note)
     if (stateFiles !== undefined) await loadState(native, stateFiles)
-    if (fleet !== undefined) native.startFleet(JSON.stringify(fleet))
+    if (fleet !== undefined) native.startFleet(JSON.stringify({ ...fleet, restore: restore ?? null }))
     if (network !== undefined) native.startNetwork(JSON.stringify(network))
     // Mined before serving: test suites read the time of the head first, and the genesis block is years old.
     if (config.tools && !isReplica(config) && headCursor(native).number === 0) await native.evmMine(1, -1, 0, 0)

@@ -13,6 +13,8 @@ export interface FeedEvent {
   readonly block?: { readonly hash: string }
   readonly transactions?: readonly { readonly hash: string }[]
   readonly logs?: readonly object[]
+  readonly traces?: readonly object[]
+  readonly state?: readonly { readonly transactionHash: string; readonly diff: object }[]
 }
 
 /** A client of server-sent events. */

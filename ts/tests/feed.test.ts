@@ -87,6 +87,21 @@ describe('the change feed of a node', () => {
     reader.close()
   })
 
+  test('behavior: traces and changes of the state are those of the methods', async () => {
+    const { hash } = await headOf(node)
+    const reader = await FeedReader.open(node.url, 'from=earliest&what=traces,state')
+    const events = (await reader.until((all) => all.at(-1)?.cursor.includes(hash) === true)).filter(isEnacted)
+    reader.close()
+    const changed = events.filter(({ state = [] }) => state.length > 0)
+    expect(changed).toHaveLength(Number((await headOf(node)).number))
+    for (const { hash: block, number, traces, state = [] } of changed) {
+      expect(traces).toEqual(await node.result('trace_block', [number]))
+      const options = { tracer: 'prestateTracer', tracerConfig: { diffMode: true } }
+      const results = await node.result<object[]>('debug_traceBlockByHash', [block, options])
+      expect(state.map(({ transactionHash: txHash, diff: result }) => ({ txHash, result }))).toEqual(results)
+    }
+  })
+
   test('behavior: a network that goes back, and blocks that replace others', async () => {
     const reader = await FeedReader.open(node.url, 'what=blocks')
     await reader.until((events) => events.length === 1)
@@ -186,6 +201,7 @@ describe('the change feed and policies', () => {
     const key = await create('free')
     const calls = await create('calls', { allow: { methods: ['eth_*'] } })
     const logs = await create('logs', { allow: { contracts: [second] } })
+    const traces = await create('traces', { allow: { methods: ['rhizome_subscribe', 'trace_block'] } })
     const daily = await create('daily', { limits: { dailyUnits: 15 } })
     const node = await NodeProcess.start(['--data-dir', dir, '--workers', '1'])
     const refused = (path: string, query = '') =>
@@ -195,6 +211,10 @@ describe('the change feed and policies', () => {
       )
     expect(await refused('')).toMatch(/^401 /)
     expect(await refused(calls)).toMatch(/^403 .*rhizome_subscribe/)
+    expect(await refused(traces, 'what=traces,state')).toMatch(/^403 .*debug_traceBlockByHash/)
+    const traced = await FeedReader.open(`${node.url}/${traces}`, 'what=traces')
+    await traced.until((events) => events.length === 1)
+    traced.close()
     expect(await refused(logs, 'what=blocks')).toMatch(/^403 .*Contract not allowed/)
     const allowed = await FeedReader.open(`${node.url}/${logs}`, `what=logs&address=${second}`)
     await allowed.until((events) => events.length === 1)

@@ -114,6 +114,13 @@ describeWithNats('one importer and two replicas', () => {
     expect(await health(first)).toMatchObject({ status: 200, fleet: { role: 'replica', failure: null } })
   })
 
+  test('behavior: the dashboard uses all metrics of a fleet, and only these', async () => {
+    const page = await (await fetch(first.metricsUrl ?? '')).text()
+    const served = new Set(page.match(/^rhizome_fleet_\w+/gm))
+    const board = readFileSync(new URL('../../docs/grafana.json', import.meta.url), 'utf8')
+    expect(new Set(board.match(/rhizome_fleet_\w+/g))).toEqual(served)
+  })
+
   test('behavior: a read waits for the head that it names, and answers name theirs', async () => {
     await importer.result('evm_mine')
     const { number, head } = await numberWith(importer)
@@ -203,7 +210,8 @@ describeWithNats('a fleet with TLS and users', () => {
     const start = (role: string, password: string) => {
       const file = join(folder, `${role}-${password}`)
       writeFileSync(file, `${role}:${password}\n`)
-      const settings = `fleet.tlsCa = ${JSON.stringify(cert)}\nfleet.credentials = ${JSON.stringify(file)}\n`
+      const files = `fleet.tlsCa = ${JSON.stringify(cert)}\nfleet.credentials = ${JSON.stringify(file)}\n`
+      const settings = `${files}fleet.changes = ["blocks"]\n`
       return startNode(role, url, settings)
     }
     const nodes = await Promise.all([start('importer', 'right'), start('replica', 'right'), start('replica', 'wrong')])
@@ -216,6 +224,10 @@ describeWithNats('a fleet with TLS and users', () => {
     )
     expect((await agree(importer, replica)).number).toBe('0x1')
     for (const node of [importer, replica]) expect(await health(node)).toMatchObject({ fleet: { failure: null } })
+    // One of them publishes the block, and the other one knows the stream.
+    const sequences = () =>
+      Promise.all([importer, replica].map((node) => figure(node, 'rhizome_fleet_changes_sequence')))
+    await until(sequences, (all) => all.every((sequence) => sequence > 0))
     const { fleet } = await until(
       () => health(stranger),
       (one) => one.fleet?.failure !== null,

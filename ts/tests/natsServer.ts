@@ -8,10 +8,13 @@ import { freePort } from './redis.ts'
 import { ServerProcess } from './serverProcess.ts'
 
 const program = natsServer()
+export const hasNats = program !== undefined
+/** Reason in the name of a skipped test. */
+export const withoutNats = ' (skipped: nats-server is not installed)'
 
 /** Defines tests that need a NATS server; without one they are skipped with the reason in their name. */
 export function describeWithNats(name: string, tests: () => void): void {
-  if (program === undefined) describe.skip(`${name} (skipped: nats-server is not installed)`, tests)
+  if (!hasNats) describe.skip(`${name}${withoutNats}`, tests)
   else describe(name, tests)
 }
 
@@ -41,6 +44,23 @@ export class NatsProcess {
   async restart(): Promise<void> {
     this.#process.start(program ?? '', ['-c', this.#config])
     while (!(await takesConnections(this.#port))) await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+
+  /** Deletes the messages of a stream, as its retention does. */
+  async purge(stream: string): Promise<void> {
+    const socket = connect(this.#port, '127.0.0.1')
+    const answered = new Promise<void>((resolve, reject) => {
+      let text = ''
+      socket.on('data', (bytes) => {
+        text += bytes
+        if (/"success":true/.test(text)) resolve()
+        else if (/"error":/.test(text)) reject(new Error(text))
+      })
+      socket.once('error', reject)
+    })
+    socket.write(`CONNECT {"verbose":false}\r\nSUB answer 1\r\nPUB $JS.API.STREAM.PURGE.${stream} answer 0\r\n\r\n`)
+    await answered
+    socket.destroy()
   }
 
   /** Kills the server. */

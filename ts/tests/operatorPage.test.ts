@@ -10,6 +10,7 @@ import { type App, createApp } from '../src/auth/app.ts'
 import { FileStore } from '../src/auth/fileStore.ts'
 import { freePort } from '../src/portProbe.ts'
 import { openPage } from './browserPage.ts'
+import { hasNats, NatsProcess, withoutNats } from './natsServer.ts'
 import { NodeProcess, scratchFolder } from './node.ts'
 
 const title =
@@ -469,6 +470,23 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
       .filter((one) => one.getAttribute('aria-label') === null && one.textContent === '' && one.labels?.length === 0).length`
     expect(await page.evaluate(unnamed)).toBe(0)
     await page.context().close()
+  })
+
+  test.skipIf(!hasNats)(`behavior: the nodes of a fleet${hasNats ? '' : withoutNats}`, async () => {
+    const nats = await NatsProcess.start()
+    const start = (role: string, ...flags: string[]) =>
+      NodeProcess.start(['--workers', '1', '--fleet', role, '--fleet-url', nats.url, ...flags])
+    const importer = await start('importer', '--admin-port', '0')
+    const replica = await start('replica')
+    await importer.result('evm_mine')
+    const page = await open(importer.adminUrl)
+    await page.getByText('This node is an importer.').waitFor()
+    for (const role of ['importer', 'replica'])
+      await page.locator('#fleet tbody tr', { hasText: role }).filter({ hasText: 'ready' }).waitFor()
+    expect(await page.locator('#fleet tbody tr').count()).toBe(2)
+    await page.context().close()
+    await Promise.all([importer.stop(), replica.stop()])
+    await nats.kill()
   })
 
   test('behavior: keys are in no store, log or complaint', () => {

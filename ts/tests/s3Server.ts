@@ -12,6 +12,10 @@ export class S3Server {
   readonly files = new Map<string, Buffer>()
   /** Uploads in parts that are not complete. */
   readonly uploads = new Map<string, Map<number, Buffer>>()
+  /** Names of files that were read. */
+  readonly reads = new Set<string>()
+  /** Time before each answer. */
+  pauseMs = 0
   readonly #server: Server
   #uploadCount = 0
 
@@ -48,6 +52,7 @@ export class S3Server {
     const chunks: Buffer[] = []
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
     const body = Buffer.concat(chunks)
+    if (this.pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, this.pauseMs))
     const url = new URL(request.url ?? '', 'http://bucket')
     // Path style: /bucket/name.
     const name = decodeURIComponent(url.pathname.split('/').slice(2).join('/'))
@@ -98,6 +103,7 @@ export class S3Server {
   #read(name: string, request: IncomingMessage): Reply {
     const file = this.files.get(name)
     if (file === undefined) return { status: 404, body: error('NoSuchKey') }
+    this.reads.add(name)
     const headers = { ETag: tagOf(file), 'Last-Modified': 'Thu, 01 Jan 2026 00:00:00 GMT' }
     const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []
     if (first === undefined) return { status: 200, body: file, headers }

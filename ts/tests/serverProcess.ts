@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 
 const children = new Set<ChildProcess>()
 process.once('exit', () => {
@@ -9,8 +9,8 @@ process.once('exit', () => {
 export class ServerProcess {
   #child: ChildProcess | undefined
 
-  start(program: string, flags: readonly string[]): void {
-    const child = spawn(program, flags, { stdio: 'ignore' })
+  start(program: string, flags: readonly string[], options: SpawnOptions = {}): void {
+    const child = spawn(program, flags, { ...options, stdio: 'ignore' })
     this.#child = child
     children.add(child)
     child.once('exit', () => children.delete(child))

@@ -66,6 +66,26 @@ describe('Reporter', () => {
     return { reporter, workers, state }
   }
 
+  test('behavior: the nodes of a fleet, and how far they are behind', async () => {
+    const { reporter, state } = start()
+    expect((await reporter.report()).fleet).toBeNull()
+    const node = { version: '1', hash: '0x', silentMs: 100 }
+    const nodes = [
+      { ...node, name: 'a', role: 'importer', number: 9, isReady: true, behindMs: 0 },
+      { ...node, name: 'b', role: 'replica', number: 7, isReady: false, behindMs: 1500 },
+    ]
+    const changes = { isHolder: true, sequence: 3, published: 2, failure: null }
+    const fleet = { role: 'replica', failure: null, changes, nodes } as unknown as NodeFigures['fleet']
+    state.core = { ...figures, fleet }
+    expect((await reporter.report()).fleet).toMatchObject({
+      publishesChanges: true,
+      nodes: [
+        { name: 'a', head: 9, blocksBehind: 0, behindMs: 0, isReady: true },
+        { name: 'b', head: 7, blocksBehind: 2, behindMs: 1500, isReady: false },
+      ],
+    })
+  })
+
   test('behavior: rates are of the last half minute, latencies of five', async () => {
     const { reporter, workers } = start()
     for (let turn = 0; turn < 300; turn++) workers[turn % 2]?.count('a', 200, undefined)

@@ -10,9 +10,9 @@ import {
   sampleMs,
   takeSample,
 } from '../observe/history.ts'
-import type { NodeFigures } from '../observe/nodeFigures.ts'
+import type { FleetFigures, NodeFigures } from '../observe/nodeFigures.ts'
 import { syncProgress } from '../observe/syncProgress.ts'
-import type { MethodReport, NodeReport } from './shapes.ts'
+import type { FleetReport, MethodReport, NodeReport } from './shapes.ts'
 
 const rateMs = 30_000
 const latencyWindowMs = 300_000
@@ -70,6 +70,7 @@ export class Reporter {
       access: access(),
       health: { ready, head, lagBlocks, reasons },
       sync: figures?.sync ? syncProgress(figures.sync) : null,
+      fleet: figures?.fleet ? fleetReport(figures.fleet) : null,
       blocks: { perSecond: blockRate(then, now), curve: this.#history.steps(blockRate) },
       requests: this.#requests(now, then, (sample) => [...sample.methods.values()]),
       methods: [...now.methods.keys()].map((method) => ({
@@ -129,6 +130,18 @@ export class Reporter {
       p99Ms: rounded(latencyMs(counts, 0.99)),
       curve: this.#history.steps(rate),
     }
+  }
+}
+
+function fleetReport({ role, failure, changes, nodes }: FleetFigures): FleetReport {
+  const best = Math.max(...nodes.map(({ number }) => number))
+  return {
+    role,
+    failure,
+    publishesChanges: changes === null ? null : changes.isHolder,
+    nodes: nodes.map(({ name, role: part, version, number, behindMs, silentMs, isReady }) => {
+      return { name, role: part, version, head: number, blocksBehind: best - number, behindMs, silentMs, isReady }
+    }),
   }
 }
 

@@ -115,6 +115,27 @@ export interface MethodReport {
   readonly curve: readonly number[]
 }
 
+/** The fleet as this node sees it. */
+export interface FleetReport {
+  readonly role: string
+  /** Why this node is not fully part of the fleet. */
+  readonly failure: string | null
+  /** Whether this node publishes the stream of changes; null if it never does. */
+  readonly publishesChanges: boolean | null
+  readonly nodes: readonly {
+    readonly name: string
+    readonly role: string
+    readonly version: string
+    readonly head: number
+    readonly blocksBehind: number
+    /** Time for which it has lacked the best head. */
+    readonly behindMs: number
+    /** Time since its last announcement. */
+    readonly silentMs: number
+    readonly isReady: boolean
+  }[]
+}
+
 /** GET /api/node. */
 export interface NodeReport {
   readonly version: string
@@ -132,6 +153,8 @@ export interface NodeReport {
   }
   /** Null if the node runs without peers. */
   readonly sync: SyncProgress | null
+  /** Null without a fleet. */
+  readonly fleet: FleetReport | null
   readonly blocks: { readonly perSecond: number; readonly curve: readonly number[] }
   readonly requests: Omit<MethodReport, 'method'>
   readonly methods: readonly MethodReport[]

@@ -7,7 +7,7 @@ import { loadAddon } from '../native/load.ts'
 import { nodeConfig } from '../nodeConfig.ts'
 
 /** Returns the data directory. Throws for an ephemeral node. */
-function dataDirIn(config: Config): string {
+export function dataDirIn(config: Config): string {
   const folder = dataDirOf(config)
   if (folder === null) throw new Error('ephemeral, fork.url: such a node has no data directory; use --data-dir instead')
   return folder

@@ -47,6 +47,8 @@ const settings = {
   indexCalls: ['--index-calls', 'index.calls'],
   fleet: ['--fleet', 'fleet.role'],
   fleetUrl: ['--fleet-url', 'fleet.url'],
+  restore: ['--restore', 'fleet.restore'],
+  fleetTrust: ['--trust', 'fleet.trust'],
   logLevel: ['--log-level', 'log.level'],
 } as const
 

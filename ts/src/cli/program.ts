@@ -13,6 +13,7 @@ import { migrateCommand } from './migrate.ts'
 import { peersCommand } from './peers.ts'
 import { pruneCommand } from './prune.ts'
 import { rewindCommand } from './rewind.ts'
+import { snapshotCommand } from './snapshot.ts'
 import { startCommand } from './start.ts'
 import { verifyCommand } from './verify.ts'
 
@@ -29,6 +30,7 @@ export function createProgram(): Command {
     importCommand(),
     exportCommand(),
     archiveCommand(),
+    snapshotCommand(),
     migrateCommand(),
     rewindCommand(),
     pruneCommand(),

@@ -71,7 +71,8 @@ export function startCommand(): Command {
     )
     .option('--gas-report', 'print the gas of each method at the end')
     .option('--archive <location...>', 'import block archives while serving: folders, http, https or s3 URLs')
-    .option('--trust <key>', 'public key of the only accepted publisher of archives')
+    .option('--restore <location>', 'begin with the latest checkpoint of a folder, http, https or s3 URL')
+    .option('--trust <key>', 'public key of the only accepted publisher of archives and checkpoints')
     .option('--json', 'print one line of JSON instead of the banner')
     .option('--quiet', 'print nothing; the log still goes to standard error')
     .action(async (given: Parsed & StartOptions) => {
@@ -84,13 +85,14 @@ export function startCommand(): Command {
       const wanted = typeof explorer === 'string' ? { ...withPage, explorer: true, explorerPort: explorer } : withPage
       const mining = blockTime === undefined ? {} : intervalMining(blockTime, options.mining)
       const archives = { locations: archive ?? [], trust: trust ?? '' }
+      const trusted = trust === undefined || options.restore === undefined ? {} : { fleetTrust: trust }
       // Commander sets it to true without the flag, which would replace the setting of a file.
       const cache = forkCache === false ? { forkCache } : {}
       // A loaded state is that of a new chain.
       const place = (state ?? loadState) === undefined ? {} : { ephemeral: true }
       const output = json === true ? 'json' : quiet === true ? 'nothing' : 'banner'
       const shows = { artifacts, hasGasReport: gasReport === true }
-      await run({ ...wanted, ...mining, ...cache, ...place }, archives, files, shows, output)
+      await run({ ...wanted, ...mining, ...cache, ...place, ...trusted }, archives, files, shows, output)
     })
 }
 
@@ -141,7 +143,10 @@ async function run(
     isWantedAgain = true
   }
   if (hasFile) process.on('SIGHUP', () => reloadNow())
-  const node = await startNode(config, { stateFiles, signatures: artifacts?.signatures })
+  const starting = startNode(config, { stateFiles, signatures: artifacts?.signatures })
+  // A restore takes long, and another run continues it.
+  const node = await (config.fleet.restore === '' ? starting : Promise.race([starting, signalled]))
+  if (node === undefined) process.exit(0)
   reloadNow = () => readAgain(node, options)
   if (isWantedAgain) reloadNow()
   if (archives.locations.length > 0) void importArchives(node.native, archives, config.log.level)

@@ -29,10 +29,15 @@ describe('fleetSettings', () => {
       version: '1.2.3',
       blockRetentionSeconds: 604_800,
       streamCopies: 1,
+      changes: [],
     })
     expect(networkSettings(config)).toBeUndefined()
     expect(miningOf(load(replica))).toEqual({ mode: 'off' })
     expect(miningOf(load({ ...replica, 'fleet.role': 'importer' }))).toEqual({ mode: 'auto' })
+  })
+
+  test('behavior: contents of the stream of changes', () => {
+    expect(settings({ ...replica, 'fleet.changes': 'blocks,logs' })).toMatchObject({ changes: ['blocks', 'logs'] })
   })
 
   test.each([
@@ -42,6 +47,8 @@ describe('fleetSettings', () => {
     [{ ...replica, 'fork.url': 'http://a' }, 'fleet.role: a fork has a chain'],
     [{ ...replica, 'fleet.tlsCert': 'a.pem' }, 'fleet.tlsCert and fleet.tlsKey: expected both or none'],
     [{ ...replica, 'fleet.url': 'redis://a' }, 'fleet.url: expected a nats or tls URL'],
+    [{ ...replica, 'fleet.changes': 'blocks,all' }, 'fleet.changes: expected a list of blocks, transactions'],
+    [{ ...replica, 'fleet.changes': 'logs,logs' }, 'fleet.changes: expected a list of blocks, transactions'],
     [{ ...replica, 'fleet.name': 'a.b' }, 'fleet.name: expected at most 64 letters'],
   ])('error: %j', (values, problem) => {
     expect(() => settings(values)).toThrow(problem)

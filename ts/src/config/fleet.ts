@@ -18,6 +18,8 @@ export interface FleetSettings {
   readonly version: string
   readonly blockRetentionSeconds: number
   readonly streamCopies: number
+  /** Contents of the stream of changes; none: this node does not publish it. */
+  readonly changes: readonly string[]
 }
 
 /** Returns the settings of the fleet; undefined without one. Throws ConfigError. */
@@ -52,6 +54,7 @@ export function fleetSettings(config: Config, version: string): FleetSettings | 
     version,
     blockRetentionSeconds: fleet.retentionDays * 86_400,
     streamCopies: fleet.streamCopies,
+    changes: fleet.changes,
   }
 }
 

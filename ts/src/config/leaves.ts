@@ -89,7 +89,7 @@ function expectation(member: Described): string {
     return `a whole number of at least ${member.minimum}${upper}`
   }
   if (member.type === 'boolean') return 'true or false'
-  if (member.type === 'array') return 'a list of texts'
+  if (member.type === 'array') return `a list of ${member.items?.enum?.join(', ') ?? 'texts'}`
   return member.expects ?? 'a text'
 }
 

@@ -160,7 +160,10 @@ function describeErrors(config: unknown, origins: Map<string, string>, file: str
   if (check.Check(config)) return []
   const problems = new Map<string, string>()
   for (const error of check.Errors(config)) {
-    const path = error.instancePath.slice(1).replaceAll('/', '.')
+    const place = error.instancePath.slice(1).replaceAll('/', '.')
+    // A wrong element makes its list wrong.
+    const list = place.replace(/\.\d+$/, '')
+    const path = leaves.some((one) => one.path === list) ? list : place
     const unknown = (error.params as { additionalProperties?: string[] }).additionalProperties
     if (error.keyword === 'additionalProperties' && unknown !== undefined) {
       for (const name of unknown) {

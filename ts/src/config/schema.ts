@@ -5,6 +5,8 @@ import { type Static, type TSchema, Type } from 'typebox'
 
 const text = (description: string, preset = '') => Type.String({ description, default: preset })
 const list = (description: string, preset: string[]) => Type.Array(Type.String(), { description, default: preset })
+const someOf = <const T extends readonly string[]>(description: string, values: T) =>
+  Type.Array(Type.Unsafe<T[number]>(Type.Enum([...values])), { description, default: [], uniqueItems: true })
 const whole = (description: string, preset: number, minimum = 0, maximum = Number.MAX_SAFE_INTEGER) =>
   Type.Integer({ description, default: preset, minimum, maximum })
 const yesNo = (description: string, preset: boolean) => Type.Boolean({ description, default: preset })
@@ -531,6 +533,14 @@ export const schema = section('', {
       ['own', 'agreed'],
       'own',
     ),
+    changes: someOf(
+      'Contents of the stream of changes, which one of the nodes with this setting publishes at a time. The same on all of them. Empty: this node does not publish it.',
+      ['blocks', 'transactions', 'receipts', 'logs'],
+    ),
+    restore: text(
+      'Folder, or http, https or s3 URL of checkpoints. A node without a chain begins with the latest one, and a replica that the block log has passed by goes on with it. Empty: none.',
+    ),
+    trust: pattern('Public key of the only accepted publisher of checkpoints.', '^(|(0x)?0[23][0-9a-fA-F]{64})$'),
     headWaitMs: whole('Longest wait of a request with the header If-Head-At-Least, in milliseconds.', 2000, 0, 60_000),
   }),
 

@@ -26,8 +26,8 @@ test('behavior: only logs of named addresses concern named addresses', () => {
 
 test.each([
   ['what=', 'Invalid what'],
-  ['what=traces', 'traces is unknown'],
-  ['what=logs,logs,logs,logs,logs', 'Invalid what'],
+  ['what=trace', 'trace is unknown'],
+  ['what=logs,logs,logs,logs,logs,logs,logs', 'Invalid what'],
   [`address=${address}`, 'address and topics select logs'],
   ['what=logs&address=0x12', 'address'],
   ['what=logs&topic0=0x12', 'topic'],

@@ -4,7 +4,7 @@ import { networkOf } from '../config/addressRanges.ts'
 import { writeError } from '../rpc/envelope.ts'
 import { code, internalError, RpcError } from '../rpc/errors.ts'
 import type { FeedPort, OpenFeed } from '../rpc/feedClient.ts'
-import { type FeedOptions, readFeed } from '../rpc/parameters/feed.ts'
+import { checkServed, type FeedOptions, readFeed } from '../rpc/parameters/feed.ts'
 import { RequestContext } from '../rpc/requestContext.ts'
 import { EventStream } from './eventStream.ts'
 import { type Headers, type Outgoing, onAborted } from './reply.ts'
@@ -13,6 +13,8 @@ import { type Headers, type Outgoing, onAborted } from './reply.ts'
 export interface FeedRouteParts {
   readonly feeds: FeedPort
   readonly keyring: Keyring
+  /** Whether the address serves a method. */
+  readonly serves: (method: string) => boolean
   /** Price of a feed, besides its pages. */
   readonly units: number
   readonly cancel: (token: number) => void
@@ -48,7 +50,7 @@ export class FeedRoute {
     admission: Admission,
     refuse: (outgoing: Outgoing) => void,
   ): void {
-    const { feeds, keyring, units, cancel, observe } = this.#parts
+    const { feeds, keyring, serves, units, cancel, observe } = this.#parts
     const startedMs = performance.now()
     const context = new RequestContext(0, cancel)
     context.caller = admission.caller
@@ -71,6 +73,7 @@ export class FeedRoute {
     }
     const start = async (): Promise<void> => {
       const options = optionsOf(query, lastEventId)
+      checkServed(options, serves)
       const refusal = context.caller?.pay(1, units)
       if (refusal !== undefined) throw refusal
       feed = await feeds.open(options, stream, context)

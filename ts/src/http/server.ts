@@ -423,7 +423,8 @@ export class HttpServer {
     const hasFailed = context.error !== undefined || reply.error !== undefined
     const named: Headers = hasFailed ? [...cors, ['X-Request-Id', context.id]] : cors
     const limited = context.caller === undefined ? named : withLimits(named, context.caller, cors.length > 0)
-    const headers = head.length === 0 ? limited : [...limited, ...head]
+    // Most answers have no others.
+    const headers = limited.length === 0 ? head : [...limited, ...head]
     if (answer === undefined || !isWorthCompressing(answer, encoding) || !this.#mayCompress(response)) {
       this.#send(response, this.#outgoing(reply, headers), context)
       return

@@ -18,6 +18,8 @@ export interface Context {
   readonly subscriptions: SubscriptionPort
   readonly feeds: Pick<Feeds, 'subscribe' | 'unsubscribe'>
   readonly heads: HeadChanges
+  /** Whether the address serves a method. */
+  readonly serves: (method: string) => boolean
   /** Longest wait for the block of a transaction, in milliseconds. */
   readonly sendWaitMs: number
   /** Ends the node after running requests are answered. */

@@ -1,6 +1,6 @@
 import { methodNotFound } from '../rpc/errors.ts'
 import { positional } from '../rpc/method.ts'
-import { feedKind, feedOptions, readFeed } from '../rpc/parameters/feed.ts'
+import { checkServed, feedKind, feedOptions, readFeed } from '../rpc/parameters/feed.ts'
 import * as values from '../rpc/results/values.ts'
 import { defineMethod } from './context.ts'
 
@@ -10,6 +10,8 @@ export const rhizome_subscribe = defineMethod({
   answer: async (context, [, options], request) => {
     const { subscriber } = request
     if (subscriber === undefined) throw methodNotFound()
-    return JSON.stringify(await context.feeds.subscribe(subscriber, options ?? readFeed({}), request))
+    const wanted = options ?? readFeed({})
+    checkServed(wanted, context.serves)
+    return JSON.stringify(await context.feeds.subscribe(subscriber, wanted, request))
   },
 })

@@ -629,7 +629,7 @@ export const table: readonly MethodSpec<Context>[] = [
     cost: 10,
     contracts: fed,
     isForSubscribers: true,
-    doc: 'Begins a change feed on a WebSocket connection: blocks, transactions, receipts and logs from a cursor on, retractions included. Also `GET /feed`.',
+    doc: 'Begins a change feed on a WebSocket connection: blocks, transactions, receipts, logs, traces and changes of the state from a cursor on, retractions included. Also `GET /feed`.',
   }),
   spec(rhizome_unsubscribe, {
     name: 'rhizome_unsubscribe',

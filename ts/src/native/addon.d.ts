@@ -88,6 +88,13 @@ export declare function closeNode(): Promise<string>
  */
 export declare function createArchive(location: string, keyFile: string, to: number, onProgress: (error: Error | null, progress: string) => void): Promise<string>
 
+/**
+ * Copies the database of a data directory, also of a running node, and writes it as a checkpoint into a folder or an s3 URL.
+ * `keyFile`: private key of the publisher, created if missing. Calls `onProgress(null, json)` with `{done, total}` in bytes.
+ * Resolves with the checkpoint as `listCheckpoints` does, and `written`: new bytes in the location.
+ */
+export declare function createCheckpoint(dir: string, location: string, keyFile: string, onProgress: (error: Error | null, progress: string) => void): Promise<string>
+
 /** Answers `debug_accountTransactionQuota`. */
 export declare function debugAccountTransactionQuota(address: string): string | Buffer
 
@@ -416,13 +423,20 @@ export declare function importBlocks(path: string, options: string, onProgress: 
 export declare function importRskj(dir: string, onProgress: (error: Error | null, progress: string) => void): Promise<string>
 
 /** Returns number and hash of the block of the tag latest, separated by a space. */
-export declare function latestBlock(): string
+export declare function latestBlock(number: number, start: number): string | null
 
 /** Returns the transactions that blocks have left out since the last call: `[{"hash","from","nonce","reason","isDropped"}]`. */
 export declare function leftOut(): string
 
 /** Reads the manifest of an archive without a node. Resolves with network, publisher and files. */
 export declare function listArchive(location: string, trust: string): Promise<string>
+
+/**
+ * Lists the checkpoints of a folder or an s3 URL, lowest block first. `trust`: the required publisher, empty for any. Resolves with
+ * `[{"name","chainId","genesis","number","hash","stateRoot","sequence","layout","hasAllTries","oldestState","created","files",
+ * "bytes","publisher"}]`.
+ */
+export declare function listCheckpoints(location: string, trust: string): Promise<string>
 
 /** Returns the cache files of forks in a folder. Needs no node. */
 export declare function listForkCache(folder: string): string
@@ -588,6 +602,13 @@ export declare function readOlderBlocks(isOn: boolean): void
  */
 export declare function remoteBlockNumber(block: string, isState: boolean): string
 
+/**
+ * Makes a checkpoint the database of a data directory. `config` is that of `openNode`. Calls `onProgress(null, json)` with
+ * `{done, total}` in bytes. Resolves with the checkpoint as `listCheckpoints` does, and `read`: downloaded bytes; with null if the
+ * directory has a chain.
+ */
+export declare function restoreCheckpoint(config: string, location: string, name: string, trust: string, onProgress: (error: Error | null, progress: string) => void): Promise<string>
+
 /** Removes all blocks above a height of the main chain. Resolves with `{"from","to","hash"}`: the heads before and after. */
 export declare function rewindChain(to: number): Promise<string>
 
@@ -715,6 +736,12 @@ export declare function verifyArchive(config: string, location: string, trust: s
  * `{"number","hash","field","expected","got"}`, or `"partial":true` replaces it if the node was closed meanwhile.
  */
 export declare function verifyBlocks(from: number, to: number, hasState: boolean, onProgress: (error: Error | null, progress: string) => void): Promise<string>
+
+/**
+ * Reads all of a checkpoint and compares it with its hashes. `name`: empty for the latest. Calls `onProgress(null, json)` with
+ * `{done, total}` in bytes. Resolves with the checkpoint as `listCheckpoints` does.
+ */
+export declare function verifyCheckpoint(location: string, name: string, trust: string, onProgress: (error: Error | null, progress: string) => void): Promise<string>
 
 /** Answers `web3_clientVersion`. */
 export declare function web3ClientVersion(): string | Buffer

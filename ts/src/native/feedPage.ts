@@ -3,8 +3,8 @@ import type { Addon } from './bindings.ts'
 
 /** Size of a page from which on it ends. A page is longer by at most one transaction. */
 export const pageBytes = 256 * 1024
-/** Time after which a page ends. */
-const pageMs = 2000
+/** Time after which the execution of a block for traces or changes of the state fails. */
+const executionMs = 20_000
 
 /** Events of a change feed behind a place. */
 export interface FeedPage {
@@ -24,7 +24,7 @@ export async function feedPage(
   context: RequestContext,
 ): Promise<FeedPage> {
   const answer = await context.runUnlimited((_deadlineMs, token) =>
-    native.feedPage(from, content, isEventStream, pageBytes, pageMs, token),
+    native.feedPage(from, content, isEventStream, pageBytes, executionMs, token),
   )
   const bytes = Buffer.isBuffer(answer) ? answer : Buffer.from(answer)
   const end = bytes.lastIndexOf('\n') + 1

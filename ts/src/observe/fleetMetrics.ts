@@ -41,15 +41,26 @@ function register(registry: Registry): (figures: FleetFigures) => void {
   const up = gauge('up', 'Whether the node is connected and has no failure.')
   const behind = gauge('behind', 'Whether the best head of the fleet has been missing for more than a second.')
   const latest = gauge('latest_number', 'Number of the block of the tag latest.')
+  const restores = counter('restores', 'Checkpoints that this node restored because the block log has passed it by.')
+  const restored = gauge('restore_bytes', 'Bytes of the checkpoint that are there, while one is restored.')
+  const wanted = gauge('restore_total_bytes', 'Bytes of the checkpoint that is restored; 0 while none is.')
   const head = gauge('node_head_number', 'Number of the head of a node.', ['node', 'role', 'version'])
   const ready = gauge('node_ready', 'Whether a node has the best head, or lacks it for less than a second.', ['node'])
+  const lacking = gauge('node_behind_seconds', 'Time for which a node has lacked the best head.', ['node'])
   const log = counters(logCounters, (name, help) => counter(`log_${name}`, help))
   const logs = counters(logGauges, (name, help) => gauge(`log_${name}`, help))
   const transactions = counters(transactionCounters, (name, help) => counter(`transactions_${name}`, help))
+  const holder = gauge('changes_holder', 'Whether this node holds the lease of the stream of changes.')
+  const sequence = gauge('changes_sequence', 'Sequence number of the last message of the stream of changes.')
+  const published = counter('changes_published', 'Messages that this node added to the stream of changes.')
   return (figures) => {
     up.set(Number(figures.isConnected && figures.failure === null))
     behind.set(Number(figures.isBehind))
     latest.set(figures.latest)
+    restores.reset()
+    restores.inc(figures.restore.completed)
+    restored.set(figures.restore.done)
+    wanted.set(figures.restore.total)
     for (const [name, one] of log) {
       one.reset()
       one.inc(figures.log[name])
@@ -59,11 +70,17 @@ function register(registry: Registry): (figures: FleetFigures) => void {
       one.reset()
       one.inc(figures.transactions[name])
     }
+    holder.set(Number(figures.changes?.isHolder ?? false))
+    sequence.set(figures.changes?.sequence ?? 0)
+    published.reset()
+    published.inc(figures.changes?.published ?? 0)
     head.reset()
     ready.reset()
-    for (const { name: node, role, version, number, isReady } of figures.nodes) {
+    lacking.reset()
+    for (const { name: node, role, version, number, isReady, behindMs } of figures.nodes) {
       head.set({ node, role, version }, number)
       ready.set({ node }, Number(isReady))
+      lacking.set({ node }, behindMs / 1000)
     }
   }
 }

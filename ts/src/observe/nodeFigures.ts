@@ -111,6 +111,8 @@ export interface FleetNodeFigures {
   readonly isReady: boolean
   /** Time since its last announcement. */
   readonly silentMs: number
+  /** Time for which it has lacked the best head; 0 if it has that. */
+  readonly behindMs: number
 }
 
 /** The part of this node in a fleet. Counters start with the node. */
@@ -127,6 +129,13 @@ export interface FleetFigures {
   readonly failingSeconds: number
   /** Fault of the last damaged or invalid message. */
   readonly lastFault: string | null
+  /** Restores of a replica that the block log has passed by; `done` and `total` in bytes, 0 while none is restored. */
+  readonly restore: {
+    readonly completed: number
+    readonly done: number
+    readonly total: number
+    readonly failure: string | null
+  }
   readonly log: Readonly<
     Record<
       'published' | 'refused' | 'received' | 'damaged' | 'invalid' | 'waiting' | 'place' | 'last' | 'renewed',
@@ -134,6 +143,16 @@ export interface FleetFigures {
     >
   >
   readonly transactions: Readonly<Record<'sent' | 'taken' | 'rejected' | 'damaged', number>>
+  /** The stream of changes; null if this node does not publish it. */
+  readonly changes: {
+    /** Whether this node holds the lease, and publishes. */
+    readonly isHolder: boolean
+    /** Sequence number of the last message. */
+    readonly sequence: number
+    /** Messages that this node added. */
+    readonly published: number
+    readonly failure: string | null
+  } | null
   readonly nodes: readonly FleetNodeFigures[]
 }
 

@@ -4,11 +4,8 @@ import type { Caller } from '../rpc/caller.ts'
 import { code, contractNotAllowed, internalError, methodNotAllowed, RpcError } from '../rpc/errors.ts'
 import type { FeedClient, OpenFeed } from '../rpc/feedClient.ts'
 import type { Reservation } from '../rpc/memoryBudget.ts'
-import { type FeedOptions, feedAddresses } from '../rpc/parameters/feed.ts'
+import { type FeedOptions, feedAddresses, feedMethods, isExecuted } from '../rpc/parameters/feed.ts'
 import type { RequestContext } from '../rpc/requestContext.ts'
-
-/** Method whose permission a feed needs, also over HTTP. */
-export const feedMethod = 'rhizome_subscribe'
 
 /** Memory of a feed without a page. */
 export const feedBytes = 64 * 1024
@@ -18,8 +15,12 @@ const beatMs = 5000
 const retryMs = 1000
 /** Longest wait of a feed whose app has used up its rate. */
 const maxPauseSeconds = 60
-/** Bytes of events that a compute unit pays for. Each page costs one more. */
+/** Bytes of events that a compute unit pays for. */
 const bytesPerUnit = 4096
+/** Price of a page besides its bytes. */
+const pageUnits = 1
+/** Price of a page with blocks that are executed. */
+const executedPageUnits = 20
 
 /** Pages of a feed, and changes of the head. */
 export interface FeedPages {
@@ -114,7 +115,8 @@ export class Feed implements OpenFeed {
 
   async #send({ events }: FeedPage): Promise<void> {
     this.#held.count(feedBytes + events.length)
-    await this.#pay(1 + Math.floor(events.length / bytesPerUnit))
+    const units = isExecuted(this.#options) ? executedPageUnits : pageUnits
+    await this.#pay(units + Math.floor(events.length / bytesPerUnit))
     if (this.#isClosed) return
     // The client learns that its feed has begun also if there are no events yet.
     if (events.length === 0) this.#client.beat()
@@ -182,8 +184,9 @@ const arrivalMs = 50
 
 /** Throws RpcError unless an app may have a feed. */
 function checkAccess(caller: Caller | undefined, options: FeedOptions): void {
-  if (caller?.methods !== undefined && !caller.methods.has(feedMethod)) throw methodNotAllowed(feedMethod)
-  const { contracts } = caller ?? {}
+  const { contracts, methods } = caller ?? {}
+  const refused = methods === undefined ? undefined : feedMethods(options).find((method) => !methods.has(method))
+  if (refused !== undefined) throw methodNotAllowed(refused)
   if (contracts === undefined) return
   const isAllowed = (one: string | null) => one !== null && contracts.has(one.toLowerCase())
   if (!feedAddresses(options).every(isAllowed)) throw contractNotAllowed()

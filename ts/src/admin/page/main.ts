@@ -2,6 +2,7 @@ import type { ListedApp } from '../shapes.ts'
 import { allApps, allPeers, nodeReport, Refused, storeToken } from './api.ts'
 import { AppsPart } from './apps.ts'
 import { byId } from './element.ts'
+import { FleetPart } from './fleet.ts'
 import { openForm } from './form.ts'
 import { Methods } from './methods.ts'
 import { OverTime } from './overTime.ts'
@@ -16,6 +17,7 @@ const everyMs = 2000
 const overview = new Overview()
 const methods = new Methods()
 const syncPart = new SyncPart()
+const fleetPart = new FleetPart()
 const peersPart = new PeersPart(refresh)
 const apps = new AppsPart(refresh)
 const overTime = new OverTime()
@@ -34,6 +36,7 @@ async function refresh(): Promise<void> {
     const [report, peers, list] = await Promise.all([nodeReport(), allPeers(), appsOrProblem()])
     overview.show(report)
     syncPart.show(report)
+    fleetPart.show(report)
     peersPart.show(peers, report)
     methods.show(report)
     apps.show(list, report)

@@ -1,10 +1,11 @@
 import { Type } from 'typebox'
+import { methodNotAllowed } from '../errors.ts'
 import { type Kind, quoted, refuse, shortened } from '../kind.ts'
 import { address } from './address.ts'
 import { topic } from './hash.ts'
 import { checkKept, type LogCriteria, parsedToKeep, readCriteria } from './logFilter.ts'
 
-const contents = ['blocks', 'transactions', 'receipts', 'logs'] as const
+const contents = ['blocks', 'transactions', 'receipts', 'logs', 'traces', 'state'] as const
 
 type Content = (typeof contents)[number]
 
@@ -76,6 +77,29 @@ function readWhat(value: unknown): readonly Content[] {
   if (unknown !== undefined || !value.every(isContent))
     return refuse(what, `Invalid what: ${shortened(quoted(unknown))} is unknown`)
   return value
+}
+
+/** Method whose permission a feed needs, also over HTTP. */
+export const feedMethod = 'rhizome_subscribe'
+
+/** Returns the methods whose permissions a feed needs, among them the methods that answer with the same executions. */
+export function feedMethods({ what: wanted }: FeedOptions): readonly string[] {
+  return [
+    feedMethod,
+    ...(wanted.includes('traces') ? ['trace_block'] : []),
+    ...(wanted.includes('state') ? ['debug_traceBlockByHash'] : []),
+  ]
+}
+
+/** Whether blocks are executed for a feed. */
+export function isExecuted(options: FeedOptions): boolean {
+  return feedMethods(options).length > 1
+}
+
+/** Throws RpcError unless an address serves the methods of a feed. */
+export function checkServed(options: FeedOptions, serves: (method: string) => boolean): void {
+  const missing = feedMethods(options).find((method) => !serves(method))
+  if (missing !== undefined) throw methodNotAllowed(missing)
 }
 
 /** Returns the addresses that events of a feed may name; null: any address. */
