@@ -13,7 +13,7 @@ use crate::node::{Link, TrieNode};
 use crate::node_batch::NodeBatch;
 use crate::nodes::TrieNodes;
 use crate::path::{Path, bit};
-use crate::read_ahead::load_paths;
+use crate::read_ahead::ReadAhead;
 use crate::source::{NodePosition, NodeRows, NodeSource};
 use crate::state::{StateDelta, StateError, StateReader};
 use crate::update::{Action, Change, update};
@@ -41,6 +41,7 @@ pub struct Trie {
     changes: u32,
     /// Row keys of positions that may have lost their node since the last flush. `None`: the source finds nodes by hash.
     vacated: Option<Vec<Vec<u8>>>,
+    read_ahead: ReadAhead,
 }
 
 impl Trie {
@@ -57,7 +58,16 @@ impl Trie {
     }
 
     pub(crate) fn with_root(root: Link, source: Arc<dyn NodeSource>, changed: usize) -> Trie {
-        Trie { root, source, changed, committed: (0, 0), created: 0, changes: 0, vacated: None }
+        Trie {
+            root,
+            source,
+            changed,
+            committed: (0, 0),
+            created: 0,
+            changes: 0,
+            vacated: None,
+            read_ahead: ReadAhead::default(),
+        }
     }
 
     /// Opens the trie with this root hash on a source that finds nodes by position, for [`Trie::flush`].
@@ -200,7 +210,7 @@ impl Trie {
     /// Applies `changes`, sorted by key, each key once.
     fn change(&mut self, changes: &[Change<'_>]) -> Result<(), TrieError> {
         self.changes = self.changes.saturating_add(1);
-        let made = load_paths(&self.root, changes, &*self.source);
+        let made = self.read_ahead.load(&self.root, changes, &*self.source);
         let updated = made.and_then(|made| {
             self.created = self.created.saturating_add(made);
             update(&mut self.root, changes, &*self.source, self.changes)
@@ -211,6 +221,9 @@ impl Trie {
                     self.changed = self.changed.saturating_add(changes.len());
                 }
                 self.created = self.created.saturating_add(updated.created);
+                if updated.has_loaded {
+                    self.read_ahead.note_loaded();
+                }
                 if let Some(vacated) = &mut self.vacated {
                     vacated.extend(updated.vacated);
                 }

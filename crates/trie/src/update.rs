@@ -2,10 +2,12 @@
 //! of the trie shares it.
 
 use std::mem;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::error::TrieError;
+use rhizome_primitives::{B256, Bytes};
+
+use crate::error::{SourceError, TrieError};
 use crate::node::{Link, TrieNode};
 use crate::path::{Path, bit, common_bits};
 use crate::source::{NodePosition, NodeSource};
@@ -55,6 +57,8 @@ pub(crate) struct UpdateResult {
     pub(crate) is_changed: bool,
     /// Upper bound of the nodes that were added.
     pub(crate) created: usize,
+    /// Whether a node was loaded from the source.
+    pub(crate) has_loaded: bool,
     /// Row keys of positions that may have lost their node.
     pub(crate) vacated: Vec<Vec<u8>>,
 }
@@ -68,10 +72,29 @@ pub(crate) fn update(
     source: &dyn NodeSource,
     number: u32,
 ) -> Result<UpdateResult, TrieError> {
-    let descent = Descent { source, number, created: AtomicUsize::new(0), vacated: Mutex::default() };
+    let source = NotedLoads { source, has_loaded: AtomicBool::new(false) };
+    let descent = Descent { source: &source, number, created: AtomicUsize::new(0), vacated: Mutex::default() };
     let is_changed = descent.update(root, 0, changes)?.is_some();
-    let vacated = descent.vacated.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok(UpdateResult { is_changed, created: descent.created.into_inner(), vacated })
+    let (created, vacated) = (descent.created.into_inner(), descent.vacated.into_inner());
+    let vacated = vacated.unwrap_or_else(PoisonError::into_inner);
+    Ok(UpdateResult { is_changed, created, has_loaded: source.has_loaded.into_inner(), vacated })
+}
+
+/// A source, and whether it was read.
+struct NotedLoads<'s> {
+    source: &'s dyn NodeSource,
+    has_loaded: AtomicBool,
+}
+
+impl NodeSource for NotedLoads<'_> {
+    fn get(&self, hash: &B256) -> Result<Option<Bytes>, SourceError> {
+        self.source.get(hash)
+    }
+
+    fn node(&self, position: NodePosition<'_>, hash: &B256) -> Result<Option<Bytes>, SourceError> {
+        self.has_loaded.store(true, Ordering::Relaxed);
+        self.source.node(position, hash)
+    }
 }
 
 /// Builds a trie of `puts` only (sorted by key, each key once).

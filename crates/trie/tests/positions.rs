@@ -15,6 +15,8 @@ struct Rows {
     nodes: Mutex<BTreeMap<Vec<u8>, Vec<u8>>>,
     values: Mutex<BTreeMap<B256, Bytes>>,
     reads: AtomicUsize,
+    /// Number of reads of several nodes at once.
+    batches: AtomicUsize,
 }
 
 impl Rows {
@@ -43,6 +45,11 @@ impl NodeSource for Rows {
         self.reads.fetch_add(1, Ordering::Relaxed);
         let message = self.nodes.lock().unwrap().get(&position.row_key()).cloned().map(Bytes::from);
         Ok(message.filter(|message| keccak256(message) == *hash))
+    }
+
+    fn nodes(&self, wanted: &[(NodePosition<'_>, B256)]) -> Result<Vec<Option<Bytes>>, SourceError> {
+        self.batches.fetch_add(1, Ordering::Relaxed);
+        wanted.iter().map(|(position, hash)| self.node(*position, hash)).collect()
     }
 }
 
@@ -177,6 +184,29 @@ fn leaves_with_known_values_are_not_read() {
         assert_eq!(root, known_root);
         assert_eq!(inner, all - 900, "{after:?}");
     }
+}
+
+#[test]
+fn reading_ahead_stops_while_all_nodes_are_in_memory() {
+    let source: Arc<Rows> = Arc::default();
+    let mut trie = Trie::open_by_position(rhizome_primitives::EMPTY_ROOT, source.clone());
+    let change = |trie: &mut Trie, fill: u8| {
+        let writes = (0..100_u32).map(|index| (keccak256(index.to_be_bytes()).to_vec(), Some(vec![fill; 20].into())));
+        trie.apply(&StateDelta { writes: writes.collect(), ..StateDelta::default() }).unwrap();
+        source.write(trie.flush());
+        source.batches.swap(0, Ordering::Relaxed)
+    };
+    change(&mut trie, 0);
+    trie.evict(0);
+    assert!(change(&mut trie, 1) > 0);
+    for fill in 2..20 {
+        assert_eq!(change(&mut trie, fill), 0);
+    }
+    trie.evict(0);
+    // The first change after an eviction finds out.
+    assert_eq!(change(&mut trie, 20), 0);
+    trie.evict(0);
+    assert!(change(&mut trie, 21) > 0);
 }
 
 #[test]
