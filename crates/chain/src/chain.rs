@@ -466,7 +466,9 @@ fn write_genesis(store: &Store, genesis: &Block, trie: &mut Trie) -> Result<(), 
     let changes = Arc::new(ChangeSet::of(&delta, |_| Ok::<_, ChainError>(None))?);
     let nodes = match store.node_versions() {
         NodeVersions::All => trie.commit().into(),
-        NodeVersions::Current => NewNodes { by_hash: delta.long_values().collect(), flushed: Some(trie.flush()) },
+        NodeVersions::Current => {
+            NewNodes { by_hash: delta.long_values().collect(), flushed: Some(trie.flush()), ..NewNodes::default() }
+        }
     };
     let hash = genesis.hash();
     store.write_block(BlockWrite {

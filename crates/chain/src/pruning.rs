@@ -48,6 +48,7 @@ pub(crate) fn prune_now(
     mut on_progress: impl FnMut(PruneProgress) -> ControlFlow<()>,
 ) -> Result<(), ChainError> {
     let _pruning = importer.steps.archive.pruning.lock();
+    importer.steps.archive.store.flush_nodes()?;
     while let Some((oldest, target)) = prune_step(importer, kept, 1)? {
         if on_progress(PruneProgress::States { oldest, target }).is_break() {
             return Ok(());
@@ -109,7 +110,9 @@ fn target_of(steps: &ImportSteps, kept: u64) -> Result<u64, ChainError> {
     if let Some(flushed) = archive.store.flushed_trie()? {
         target = target.min(fork_of(archive, AncestorPosition { number: flushed.number, hash: flushed.hash })?);
     }
-    Ok(target)
+    // The changes of a block lead from the state before it.
+    let unflushed = archive.store.lowest_unflushed_block()?;
+    Ok(unflushed.map_or(target, |number| target.min(number.saturating_sub(1))))
 }
 
 /// Returns the number of the last block that a branch shares with the best chain.

@@ -12,16 +12,15 @@ use std::sync::Arc;
 
 use parking_lot::{MappedRwLockReadGuard, RwLock, RwLockReadGuard};
 use rhizome_primitives::B256;
-use rhizome_trie::NodeBatch;
 use rocksdb::{Cache, ColumnFamily, DB, ErrorKind, LogLevel, Options, WriteBatch};
 
-use crate::StorageError;
 use crate::columns::{self, COUNTED_VALUES_KEY, IDENTITY_KEY, LAYOUT_KEY, NODE_VERSIONS_KEY};
 use crate::disk_probe::{PROBE_BYTES, is_disk_full};
 use crate::dropped_blocks::DroppedBlocks;
 use crate::node_files::{NodeFileError, NodeFiles};
 use crate::node_journal::{FlushError, NodeJournal};
 use crate::options::{ChainIdentity, NodeVersions, StoreOptions};
+use crate::{StorageError, journal_rows};
 
 /// Version of the layout of the columns.
 pub const LAYOUT: u32 = 4;
@@ -92,7 +91,7 @@ impl Engine {
         let files = NodeFiles::open(&db, nodes, *is_temporary, *is_read_only).map_err(file_error)?;
         let journal = Arc::new(NodeJournal::new(options.write_buffer_bytes / JOURNAL_SHARE));
         let engine = Self { journal, files: Arc::new(files), db, counts_values, is_read_only: *is_read_only };
-        engine.restore_journal()?;
+        journal_rows::restore(&engine)?;
         if *is_read_only {
             return Ok(engine);
         }
@@ -102,19 +101,6 @@ impl Engine {
             FlushError::Thread(source) => StorageError::Thread { source },
         })?;
         Ok(engine)
-    }
-
-    /// Reads the node batches that the last run did not flush.
-    fn restore_journal(&self) -> Result<(), StorageError> {
-        let mut rows = self.db.raw_iterator_cf(self.column(columns::NODE_BATCHES)?);
-        rows.seek_to_first();
-        while let Some((key, encoded)) = rows.item() {
-            let damaged = || StorageError::damaged_row(columns::NODE_BATCHES, key, "cannot be decoded");
-            let sequence = key.try_into().map_err(|_length| damaged())?;
-            self.journal.restore(u64::from_be_bytes(sequence), NodeBatch::decode(encoded).ok_or_else(damaged)?);
-            rows.next();
-        }
-        rows.status().map_err(|source| StorageError::Engine { operation: "read the node batches", source })
     }
 
     pub(crate) fn column(&self, name: &'static str) -> Result<&ColumnFamily, StorageError> {

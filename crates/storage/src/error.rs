@@ -3,7 +3,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rhizome_primitives::{B256, hex};
-use rhizome_trie::StateError;
+use rhizome_trie::{StateError, TrieError};
 
 use crate::options::{ChainIdentity, NodeVersions};
 
@@ -122,6 +122,16 @@ pub enum StorageError {
         column: &'static str,
         /// Key of the missing row.
         hash: B256,
+    },
+    /// The trie nodes of a block cannot be made again from its changes.
+    #[error("cannot make the trie nodes of block {number} ({hash}) again: {source}")]
+    JournalNodes {
+        /// Number of the block.
+        number: u64,
+        /// Hash of the block.
+        hash: B256,
+        /// Failure.
+        source: TrieError,
     },
     /// The state that a fork begins with could not be read.
     #[error(transparent)]

@@ -37,6 +37,7 @@ mod history_key;
 mod history_tail;
 mod index_segment;
 mod inner_accounts;
+mod journal_rows;
 mod kept_states;
 mod log_index;
 mod log_shard;

@@ -27,6 +27,7 @@ use rocksdb::{ColumnFamily, DB, WriteBatch, WriteOptions};
 
 use crate::columns::{NODE_BATCHES, NODE_FILES_KEY, NODES};
 use crate::index_segment::{IndexEntry, IndexSegment, NodeLocation, UnfinishedSegment, damaged, merge_entries, prefix};
+use crate::journal_rows::JournalKey;
 use crate::positioned::PositionedFile;
 
 /// Number of segments of one level that are merged into one of the next level.
@@ -134,7 +135,7 @@ impl NodeFiles {
     /// time.
     pub(crate) fn add<'a>(
         &self,
-        batches: impl Iterator<Item = (u64, &'a NodeBatch)> + Clone,
+        batches: impl Iterator<Item = (JournalKey, &'a NodeBatch)> + Clone,
     ) -> Result<(), NodeFileError> {
         let NodeFileSet { mut data, mut end, .. } = NodeFileSet::clone(&self.contents());
         if data.is_empty() || end >= FULL_FILE_BYTES {
@@ -174,7 +175,7 @@ impl NodeFiles {
         let segment = self.finish_segment(NumberedSegment { number, level: 0, index })?;
         let mut batch = WriteBatch::default();
         let column = self.column(NODE_BATCHES)?;
-        batches.for_each(|(sequence, _)| batch.delete_cf(column, sequence.to_be_bytes()));
+        batches.for_each(|(key, _)| batch.delete_cf(column, key.encode()));
         self.change(batch, false, |contents| {
             contents.data = data;
             contents.end = end;

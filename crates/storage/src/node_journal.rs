@@ -1,9 +1,9 @@
 //! The node journal: new trie nodes in front of the node files.
 //!
 //! A block adds thousands of nodes under random keys. Inserting each of them into a memtable of RocksDB would cost
-//! more than executing the block. Instead the nodes of a block are one row of the column `packs`, written in the
-//! block's batch, and are found through a hash table in memory. Once enough batches have accumulated, a thread appends
-//! their nodes to the node files and deletes the rows. At any moment each node is in a journal row or in the files.
+//! more than executing the block. Instead the nodes of a block are found through a hash table in memory, and the block's batch has one
+//! row of the column `packs` from which a start makes them again (`journal_rows.rs`). Once enough batches have accumulated, a
+//! thread appends their nodes to the node files and deletes the rows. At any moment each node is in the files or follows from a row.
 //!
 //! Measured: see the head of `node_files.rs`.
 
@@ -17,6 +17,7 @@ use parking_lot::{Mutex, RwLock};
 use rhizome_primitives::{B256, Bytes};
 use rhizome_trie::NodeBatch;
 
+use crate::journal_rows::JournalKey;
 use crate::node_files::{NodeFileError, NodeFiles};
 
 /// Multiple of the limit at which the writer waits for the flushing thread.
@@ -47,7 +48,7 @@ struct JournalBuffer {
 }
 
 struct JournalBatch {
-    sequence: u64,
+    key: JournalKey,
     nodes: NodeBatch,
 }
 
@@ -59,18 +60,18 @@ struct JournalPosition {
 }
 
 impl JournalBuffers {
-    fn add(&mut self, sequence: u64, nodes: NodeBatch) {
-        self.next_sequence = sequence.saturating_add(1);
-        self.active.add(sequence, nodes);
+    fn add(&mut self, key: JournalKey, nodes: NodeBatch) {
+        self.next_sequence = key.sequence.saturating_add(1);
+        self.active.add(key, nodes);
     }
 }
 
 impl JournalBuffer {
-    fn add(&mut self, sequence: u64, nodes: NodeBatch) {
+    fn add(&mut self, key: JournalKey, nodes: NodeBatch) {
         // Both counts stay far below 2^32.
         let batch = self.batches.len() as u32;
         self.bytes += nodes.bytes();
-        self.batches.push(JournalBatch { sequence, nodes });
+        self.batches.push(JournalBatch { key, nodes });
         let Self { batches, index, .. } = self;
         let hashes = batches.last().map(|batch| batch.nodes.hashes()).unwrap_or_default();
         for (hash, node) in hashes.iter().zip(0..) {
@@ -105,20 +106,34 @@ impl NodeJournal {
     }
 
     /// Restores a batch that was in the database at start. Batches are restored in order of their sequence numbers.
-    pub(crate) fn restore(&self, sequence: u64, nodes: NodeBatch) {
-        self.buffers.write().add(sequence, nodes);
+    pub(crate) fn restore(&self, key: JournalKey, nodes: NodeBatch) {
+        self.buffers.write().add(key, nodes);
     }
 
-    /// Returns the sequence number, and thus the key, of the next batch.
-    pub(crate) fn next_sequence(&self) -> u64 {
-        self.buffers.read().next_sequence
+    /// Returns the key of the next batch.
+    pub(crate) fn next_key(&self, block: Option<(u64, B256)>) -> JournalKey {
+        JournalKey { sequence: self.buffers.read().next_sequence, block }
     }
 
     /// Adds a batch, which is readable from then on.
-    pub(crate) fn append(&self, nodes: NodeBatch) {
-        let mut buffers = self.buffers.write();
-        let sequence = buffers.next_sequence;
-        buffers.add(sequence, nodes);
+    pub(crate) fn append(&self, key: JournalKey, nodes: NodeBatch) {
+        self.buffers.write().add(key, nodes);
+    }
+
+    /// Returns the lowest number of a block whose changes the next start needs; `None` if it needs none.
+    pub(crate) fn lowest_block(&self) -> Option<u64> {
+        let buffers = self.buffers.read();
+        let batches = buffers.active.batches.iter().chain(buffers.sealed.iter().flat_map(|sealed| &sealed.batches));
+        batches.filter_map(|batch| Some(batch.key.block?.0)).min()
+    }
+
+    /// Moves all batches to the node files.
+    pub(crate) fn flush_all(&self, files: &NodeFiles) -> Result<(), FlushError> {
+        let mut tasks = self.tasks.lock();
+        if let Some(flushing) = tasks.flushing.take() {
+            join_task(flushing)?;
+        }
+        if self.seal_if_full(1) { self.flush(files) } else { Ok(()) }
     }
 
     /// Returns a node of the journal; it may be in the files already as well.
@@ -183,7 +198,7 @@ impl NodeJournal {
 
     fn flush(&self, files: &NodeFiles) -> Result<(), FlushError> {
         let Some(sealed) = self.buffers.read().sealed.clone() else { return Ok(()) };
-        files.add(sealed.batches.iter().map(|batch| (batch.sequence, &batch.nodes))).map_err(FlushError::Files)?;
+        files.add(sealed.batches.iter().map(|batch| (batch.key, &batch.nodes))).map_err(FlushError::Files)?;
         // From now on these nodes are read from the files.
         self.buffers.write().sealed = None;
         Ok(())
@@ -231,8 +246,9 @@ mod tests {
         let journal = NodeJournal::new(usize::MAX);
         for first in (0..1000).step_by(10) {
             // Neighbours overlap, so some nodes are in two batches.
-            assert_eq!(journal.next_sequence(), u64::from(first) / 10);
-            journal.append(nodes(first..first + 15).into_iter().collect());
+            let key = journal.next_key(None);
+            assert_eq!(key.sequence, u64::from(first) / 10);
+            journal.append(key, nodes(first..first + 15).into_iter().collect());
         }
         for (hash, message) in nodes(0..1005) {
             assert_eq!(journal.find(&hash), Some(message));

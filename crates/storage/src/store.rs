@@ -300,6 +300,11 @@ impl Store {
         self.database.decoded(META, FLUSHED_KEY, FlushedTrie::decode)
     }
 
+    /// Returns the lowest number of a block whose changes the next start needs for trie nodes; `None` if it needs none.
+    pub fn lowest_unflushed_block(&self) -> Result<Option<u64>, StorageError> {
+        Ok(self.database.engine()?.journal.lowest_block())
+    }
+
     /// Returns the number of the oldest block whose state is kept; 0 if all states are.
     pub fn oldest_state(&self) -> u64 {
         self.kept.oldest()

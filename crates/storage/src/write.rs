@@ -20,8 +20,8 @@ use crate::record::{self, FlushedTrie, HeightEntry};
 use crate::value_references::ReferenceChanges;
 use crate::write_faults::WriteFault;
 use crate::{
-    InnerAccounts, StorageError, Store, address_index, block_log, call_index, flat, history, history_tail, log_index,
-    older_blocks,
+    InnerAccounts, StorageError, Store, address_index, block_log, call_index, flat, history, history_tail,
+    journal_rows, log_index, older_blocks,
 };
 
 /// Approximate size of a row in a batch, without a long value.
@@ -64,11 +64,14 @@ pub struct NewNodes {
     pub by_hash: NodeBatch,
     /// Rows of a flush of the trie to the state after the write, of a directory with current nodes.
     pub flushed: Option<NodeRows>,
+    /// Root of the state before the block, of a directory with all versions: the nodes follow from it and the changes of the block, so
+    /// that they need no row.
+    pub base_root: Option<B256>,
 }
 
 impl From<NodeBatch> for NewNodes {
     fn from(by_hash: NodeBatch) -> Self {
-        Self { by_hash, flushed: None }
+        Self { by_hash, ..Self::default() }
     }
 }
 
@@ -122,7 +125,8 @@ impl BlockWrite<'_> {
         let changes = self.changes.map_or(0, |changes| changes.len());
         let rows = self.transaction_hashes.len() * 3 + changes * if self.head_change.is_some() { 3 } else { 1 };
         let receipts: usize = self.encoded_receipts.iter().map(|receipt| receipt.len()).sum();
-        self.raw.len() + self.nodes.by_hash.bytes() + receipts + rows * ROW_BYTES + 4096
+        let nodes = if self.nodes.base_root.is_some() { 0 } else { self.nodes.by_hash.bytes() };
+        self.raw.len() + nodes + receipts + rows * ROW_BYTES + 4096
     }
 }
 
@@ -137,7 +141,7 @@ impl Store {
         let engine = self.database.engine()?;
         let mut batch = WriteBatch::default();
         let flushed = FlushedTrie { number: change.number, hash: change.head, root: change.state_root };
-        self.batch_nodes(&mut batch, mem::take(&mut change.nodes), flushed)?;
+        self.batch_nodes(&mut batch, mem::take(&mut change.nodes), flushed, None)?;
         let difficulty = self.difficulty_for_row(change.number, stored.total_difficulty);
         let row = record::encode_block(&stored.raw, difficulty, &change.state_root, &stored.senders);
         batch.put_cf(engine.column(BLOCKS)?, change.head, row);
@@ -290,7 +294,7 @@ impl Store {
     fn batch_block(&self, batch: &mut WriteBatch, write: &mut BlockWrite<'_>) -> Result<(), StorageError> {
         let engine = self.database.engine()?;
         let flushed = FlushedTrie { number: write.number, hash: write.hash, root: write.state_root };
-        self.batch_nodes(batch, mem::take(&mut write.nodes), flushed)?;
+        self.batch_nodes(batch, mem::take(&mut write.nodes), flushed, write.changes)?;
         let difficulty = self.difficulty_for_row(write.number, write.total_difficulty);
         let row = record::encode_block(write.raw, difficulty, &write.state_root, write.senders);
         batch.put_cf(engine.column(BLOCKS)?, write.hash, row);
@@ -370,9 +374,15 @@ impl Store {
     }
 
     /// Adds the nodes of a block to the batch.
-    fn batch_nodes(&self, batch: &mut WriteBatch, nodes: NewNodes, flushed: FlushedTrie) -> Result<(), StorageError> {
+    fn batch_nodes(
+        &self,
+        batch: &mut WriteBatch,
+        nodes: NewNodes,
+        flushed: FlushedTrie,
+        changes: Option<&Arc<ChangeSet>>,
+    ) -> Result<(), StorageError> {
         if self.database.settings.options.node_versions == NodeVersions::All {
-            return self.batch_node_versions(batch, nodes.by_hash);
+            return self.batch_node_versions(batch, nodes, (flushed.number, flushed.hash), changes);
         }
         let engine = self.database.engine()?;
         let values = engine.column(VALUES)?;
@@ -407,20 +417,46 @@ impl Store {
         Ok(())
     }
 
-    /// Adds the nodes of a block to the batch as one row. They are readable at once: a reader that sees the block
-    /// finds its state.
-    fn batch_node_versions(&self, batch: &mut WriteBatch, mut nodes: NodeBatch) -> Result<(), StorageError> {
+    /// Adds the row of the nodes of a block to the batch. They are readable at once: a reader that sees the block finds its state.
+    fn batch_node_versions(
+        &self,
+        batch: &mut WriteBatch,
+        NewNodes { by_hash: mut nodes, base_root, .. }: NewNodes,
+        block: (u64, B256),
+        changes: Option<&Arc<ChangeSet>>,
+    ) -> Result<(), StorageError> {
         let engine = self.database.engine()?;
-        engine.journal.poll_tasks(&engine.files).map_err(|error| match error {
-            FlushError::Files(error) => self.database.begin_fault(error, PROBE_BYTES),
-            FlushError::Thread(source) => StorageError::Thread { source },
-        })?;
+        engine.journal.poll_tasks(&engine.files).map_err(|error| self.flush_error(error))?;
         let column = engine.column(NODE_BATCHES)?;
         // Only the writer takes sequence numbers, so the next one stays valid until the row is in the journal.
-        let sequence = engine.journal.next_sequence().to_be_bytes();
-        nodes.with_encoded(|encoded| batch.put_cf(column, sequence, encoded));
-        engine.journal.append(nodes);
+        let key = match base_root.zip(changes) {
+            Some((base_root, changes)) => {
+                let key = engine.journal.next_key(Some(block));
+                batch.put_cf(column, key.encode(), journal_rows::encode_row(&base_root, &nodes, changes));
+                key
+            }
+            None => {
+                let key = engine.journal.next_key(None);
+                nodes.with_encoded(|encoded| batch.put_cf(column, key.encode(), encoded));
+                key
+            }
+        };
+        engine.journal.append(key, nodes);
         Ok(())
+    }
+
+    fn flush_error(&self, error: FlushError) -> StorageError {
+        match error {
+            FlushError::Files(error) => self.database.begin_fault(error, PROBE_BYTES),
+            FlushError::Thread(source) => StorageError::Thread { source },
+        }
+    }
+
+    /// Moves all nodes of the journal to the node files: the next start needs no changes of blocks.
+    pub fn flush_nodes(&self) -> Result<(), StorageError> {
+        self.database.check_writable()?;
+        let engine = self.database.engine()?;
+        engine.journal.flush_all(&engine.files).map_err(|error| self.flush_error(error))
     }
 
     /// Adds the block to the list of its height, and updates the main flags of blocks that join or leave the best

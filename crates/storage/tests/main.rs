@@ -8,6 +8,7 @@ mod directory_blocks;
 mod flat_state;
 mod headers;
 mod history;
+mod journal_rows;
 mod logs;
 mod node_files;
 mod older_blocks;
@@ -18,7 +19,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rhizome_primitives::{Address, B256, Bloom, Bytes, Log, Receipt, U256, keccak256};
-use rhizome_storage::{BlockWrite, ChainIdentity, ChangeSet, HeadChange, StorageError, Store, StoreOptions};
+use rhizome_storage::{BlockWrite, ChainIdentity, ChangeSet, HeadChange, NewNodes, StorageError, Store, StoreOptions};
 use rhizome_trie::{NodeBatch, StateDelta};
 
 fn identity() -> ChainIdentity {
@@ -47,6 +48,9 @@ struct TestBlock {
     receipts: Vec<Receipt>,
     nodes: NodeBatch,
     flat: StateDelta,
+    state_root: B256,
+    /// State root before the block, if the nodes follow from it.
+    base_root: Option<B256>,
 }
 
 impl TestBlock {
@@ -54,6 +58,8 @@ impl TestBlock {
         let raw = format!("block {name} of {number}").into_bytes();
         Self {
             hash: keccak256(&raw),
+            state_root: keccak256(keccak256(&raw)),
+            base_root: None,
             number,
             total_difficulty: U256::from(number * 10),
             raw,
@@ -130,13 +136,13 @@ impl TestBlock {
             number: self.number,
             raw: &self.raw,
             total_difficulty: self.total_difficulty,
-            state_root: keccak256(self.hash),
+            state_root: self.state_root,
             senders: &self.senders,
             transaction_hashes: &self.transactions,
             receipts: &self.receipts,
             encoded_receipts: &encoded,
             inner_accounts: None,
-            nodes: self.nodes.clone().into(),
+            nodes: NewNodes { base_root: self.base_root, ..self.nodes.clone().into() },
             changes: Some(&changes),
             head_change,
         };

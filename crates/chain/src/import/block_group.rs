@@ -10,7 +10,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use rhizome_primitives::{B256, Rule, hex};
 use rhizome_storage::{ChangeSet, NewNodes, NodeVersions};
-use rhizome_trie::{KnownValue, StateDelta, Trie, TrieError};
+use rhizome_trie::{KnownValue, NodeBatch, StateDelta, Trie, TrieError};
 
 use crate::error::ChainError;
 use crate::import::invalid_block::InvalidBlock;
@@ -74,8 +74,8 @@ pub(crate) fn compare(steps: &ImportSteps, blocks: Vec<ExecutedBlock>, trie: &mu
     let mut verified = Vec::with_capacity(blocks.len());
     let mut failure = None;
     for block in blocks {
-        let (root, by_hash) = (block.header_root(), block.delta.long_values().collect());
-        match steps.compare_root(block, root, NewNodes { by_hash, flushed: None }) {
+        let (root, by_hash) = (block.header_root(), block.delta.long_values().collect::<NodeBatch>());
+        match steps.compare_root(block, root, NewNodes::from(by_hash)) {
             Ok(block) => verified.push(block),
             Err(error) => {
                 failure = Some(error);

@@ -179,9 +179,10 @@ impl ImportSteps {
         trie: &mut Trie,
         used: TrieUse,
     ) -> Result<VerifiedBlock, ImportFailure> {
+        let base_root = Some(trie.root_hash());
         trie.apply_known(&executed.delta, &|key| executed.changes.known_before(key))?;
         let is_flushed = used != TrieUse::Checked && self.must_flush(trie);
-        let nodes = self.new_nodes(trie, &executed.delta, is_flushed);
+        let nodes = NewNodes { base_root, ..self.new_nodes(trie, &executed.delta, is_flushed) };
         let keys = executed.delta.writes.len();
         let mut verified = self.compare_root(executed, trie.root_hash(), nodes)?;
         let (header, spec) = (&verified.record.block.header, &self.config.spec);
@@ -277,9 +278,11 @@ impl ImportSteps {
     pub(crate) fn new_nodes(&self, trie: &mut Trie, delta: &StateDelta, is_flushed: bool) -> NewNodes {
         match self.archive.store.node_versions() {
             NodeVersions::All => trie.commit().into(),
-            NodeVersions::Current => {
-                NewNodes { by_hash: delta.long_values().collect(), flushed: is_flushed.then(|| trie.flush()) }
-            }
+            NodeVersions::Current => NewNodes {
+                by_hash: delta.long_values().collect(),
+                flushed: is_flushed.then(|| trie.flush()),
+                ..NewNodes::default()
+            },
         }
     }
 
