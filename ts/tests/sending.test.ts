@@ -134,6 +134,19 @@ describe('one account', () => {
     expect((await sendWith(21_000)).error).toBeUndefined()
   })
 
+  test('behavior: blocks are mined until a transaction finds room behind those that wait', async () => {
+    const loop = { from, data: '0x5b600056', gas: '0x5b8d80' }
+    await own.result('evm_setAutomine', [false])
+    for (let waiting = 0; waiting < 3; waiting++)
+      expect(await ask('eth_sendTransaction', loop)).toHaveProperty('result')
+    await own.result('evm_mine')
+    expect(await own.result('txpool_status')).toEqual({ pending: 2, queued: 0 })
+    await own.result('evm_setAutomine', [true])
+    expect(await sendWith(6_000_000)).toHaveProperty('result')
+    expect(await own.result('txpool_status')).toEqual({ pending: 0, queued: 0 })
+    expect(await own.result('eth_getTransactionCount', [from, 'latest'])).toBe('0x4')
+  })
+
   test('behavior: each waiting transaction has a reason, in the answer, the pool and the log', async () => {
     const gap = await ask('eth_sendTransaction', { from, to: receiver, nonce: '0x2' })
     const reason = 'its nonce is 2, and a transaction with nonce 0 is missing'

@@ -12,6 +12,9 @@ use rhizome_chain::{
 use rhizome_evm::{Deadline, End};
 use rhizome_primitives::B256;
 
+/// Blocks that are mined for one transaction at most, if transactions before it take the gas of the first ones.
+pub(crate) const MOST_BLOCKS: usize = 64;
+
 /// Returns the hash of a transaction that `submit` adds to the pool. With instant mining the answer comes after its block, and a
 /// failed execution is returned as an error although the transaction is mined.
 pub(crate) fn deliver(
@@ -22,7 +25,9 @@ pub(crate) fn deliver(
     if !node.mines_on_submission() {
         return Ok(json::data(submit(chain)?.hash.as_slice()));
     }
-    let (submitted, mined) = chain.submit_and_mine(node.now(), submit)?;
+    // The reference mines one block, and reports a transaction that is not in it.
+    let most_blocks = if node.options().explains_waiting { MOST_BLOCKS } else { 1 };
+    let (submitted, mined) = chain.submit_and_mine(node.now(), most_blocks, submit)?;
     let Some(index) = mined.record.block.transactions.iter().position(|one| one.hash() == submitted.hash) else {
         return Err(not_mined(node, &submitted.hash, &mined));
     };

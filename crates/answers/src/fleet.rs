@@ -1,5 +1,6 @@
 //! The part of a node in a fleet: transactions of other nodes, the block of the tag `latest`, and the changes for the fleet.
 
+use crate::delivery::MOST_BLOCKS;
 use crate::error::RpcError;
 use crate::feed::page::{self, PageLimits};
 use crate::feed::{FeedContent, FeedForm};
@@ -28,7 +29,7 @@ pub fn take_transaction(node: &Node, transaction: Transaction) -> bool {
     }
     let submit =
         move |chain: &rhizome_chain::Chain| -> Result<_, RpcError> { Ok(chain.submit_from_fleet(transaction)?) };
-    chain.submit_and_mine(node.now(), submit).is_ok()
+    chain.submit_and_mine(node.now(), MOST_BLOCKS, submit).is_ok()
 }
 
 /// Returns number and hash of the block of the tag `latest`, separated by a space; `None` if they are known. `start`: the first six

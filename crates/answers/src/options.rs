@@ -197,7 +197,8 @@ pub struct AnswerOptions {
     pub begins_with_block: bool,
     /// Whether the development accounts sign for callers.
     pub has_wallet: bool,
-    /// Whether `txpool_content` says why a transaction waits.
+    /// Whether `txpool_content` says why a transaction waits. With instant mining, also whether further blocks are mined for a
+    /// transaction that finds no room in the first one.
     pub explains_waiting: bool,
     /// Gas that `eth_call` may use at most; more is lowered to it.
     pub call_gas_cap: u64,

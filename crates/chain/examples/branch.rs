@@ -54,7 +54,7 @@ fn mined(name: &'static str, count: u64) -> Result<Vec<u8>, Box<dyn Error>> {
     for nonce in 0..count {
         let transaction = transfer(nonce)?;
         let start = Instant::now();
-        chain.submit_and_mine(NOW, |chain| Ok::<_, SendError>(chain.submit(transaction)?))?;
+        chain.submit_and_mine(NOW, 1, |chain| Ok::<_, SendError>(chain.submit(transaction)?))?;
         times.push(start.elapsed());
     }
     times.sort_unstable();

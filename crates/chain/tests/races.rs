@@ -180,7 +180,7 @@ fn step(chain: &Arc<Chain>, names: &[(&str, Address)], random: &mut u64) {
         12 => {
             let (name, from) = (name.to_string(), *from);
             let sent =
-                chain.submit_and_mine(NOW, move |chain| chain.submit_next(&from, |nonce| transfer(&name, nonce)));
+                chain.submit_and_mine(NOW, 1, move |chain| chain.submit_next(&from, |nonce| transfer(&name, nonce)));
             match sent {
                 Ok((sent, mined)) => {
                     let is_mined = mined.record.block.transactions.iter().any(|one| one.hash() == sent.hash);

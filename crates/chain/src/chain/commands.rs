@@ -23,6 +23,7 @@ use crate::import::numbered_block::{self, NumberedBlock};
 use crate::import::outcome::{BlockOrigin, ImportOutcome};
 use crate::import::prepared_block::PreparedBlock;
 use crate::import::{peer_blocks, rewind, state_change};
+use crate::mining::block_builder::skipped::WaitReasons;
 use crate::mining::block_builder::{BuildError, PendingBlock};
 use crate::mining::block_templates::BlockTemplate;
 use crate::mining::replaced_branch::ReplacedBranch;
@@ -256,21 +257,40 @@ impl Chain {
     }
 
     /// Submits a transaction and mines a block for it. Nothing else moves the head in between, so the next submission gets another
-    /// block. If no block can be mined, the transaction leaves the pool.
+    /// block. While the gas of a block goes to transactions before it, further blocks are mined, at most `most_blocks` in all. If no
+    /// block can be mined, the transaction leaves the pool. Returns the last block.
     pub fn submit_and_mine<E: From<MineError> + From<ChainError> + Send + 'static>(
         self: &Arc<Self>,
         now: u64,
+        most_blocks: usize,
         submit: impl FnOnce(&Self) -> Result<SubmittedTransaction, E> + Send + 'static,
     ) -> Result<(SubmittedTransaction, MinedBlock), E> {
         let chain = Arc::clone(self);
         self.importer.run(move |writer| {
             let submitted = submit(&chain)?;
-            let mined = chain.miner.mine_with(writer, now, BlockTime::Clock).inspect_err(|_| {
+            let mut mined = chain.miner.mine_with(writer, now, BlockTime::Clock).inspect_err(|_| {
                 // The caller gets an error for the transaction, so it must not be mined later.
                 chain.pool().remove(&[submitted.hash]);
             })?;
+            for _ in 1..most_blocks {
+                if !chain.fits_into_next_block(&submitted, &mined) {
+                    break;
+                }
+                mined = chain.miner.mine_with(writer, now, BlockTime::Clock)?;
+            }
             Ok((submitted, mined))
         })?
+    }
+
+    /// Whether a transaction waits only because other transactions took the gas of a block.
+    fn fits_into_next_block(&self, submitted: &SubmittedTransaction, mined: &MinedBlock) -> bool {
+        let block = &mined.record.block;
+        let took_others = (0..block.transactions.len()).any(|index| !block.is_remasc(index));
+        let Some(pooled) = self.pool().get(&submitted.hash).filter(|_| submitted.is_pending && took_others) else {
+            return false;
+        };
+        let reason = WaitReasons::new(block, &mined.skipped).of(&submitted.hash, &submitted.sender, pooled.nonce);
+        reason.is_some_and(|reason| reason.is_lack_of_room())
     }
 
     /// Builds a block on the best one from the pool, finds its proof of work and imports it. `now` is in seconds; the development

@@ -84,6 +84,15 @@ impl WaitReason {
         matches!(self, Self::Price { .. } | Self::Fields | Self::Unexecutable { .. })
     }
 
+    /// Whether the transaction would be in a block that had more gas left.
+    pub(crate) fn is_lack_of_room(&self) -> bool {
+        match self {
+            Self::NoRoom => true,
+            Self::Behind { reason, .. } => reason.is_lack_of_room(),
+            _ => false,
+        }
+    }
+
     /// Converts the error of an execution into the reason for waiting. Failures of the node stay errors.
     pub(crate) fn of_refusal(error: ExecError) -> Result<Self, ExecError> {
         match error {
