@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { configProblems } from '../../tests/configProblems.ts'
 import { nodeConfig } from '../nodeConfig.ts'
 import { decidedChoices, remascVisibility } from './choices.ts'
 import { loadConfig } from './load.ts'
-import { databaseMemoryOf, dataDirOf, hasAddressIndex, hasWallet, miningOf, timeoutOf } from './network.ts'
+import { databaseMemoryOf, dataDirOf, hasAddressIndex, hasWallet, miningOf, timeoutOf, workersOf } from './network.ts'
 import { defaultFile } from './print.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rhizome-config-'))
@@ -191,6 +191,13 @@ test('behavior: rpc.skipRemasc hides more than the reference, unless compat = "r
   expect(of('tools = true\n')).toBe('hidden')
   expect(of('[rpc]\nskipRemasc = true\n')).toBe('hidden')
   expect(of('compat = "reference"\n[rpc]\nskipRemasc = true\n')).toBe('unlisted')
+})
+
+test('behavior: with tools one worker keeps the order of requests', () => {
+  const of = (text: string) => workersOf(loadConfig({ file: file(text) }))
+  expect(of('')).toBe(availableParallelism())
+  expect(of('tools = true\n')).toBe(1)
+  expect(of('tools = true\n[http]\nworkers = 3\n')).toBe(3)
 })
 
 test('error: settings for tools on public networks and with compat = "reference"', () => {

@@ -127,8 +127,10 @@ export function figuresDirOf(config: Config): string | null {
   return dataDir === null ? null : join(dataDir, 'figures')
 }
 
+/** Returns the number of worker threads. Test suites send requests at the same time and rely on their order, which one worker keeps. */
 export function workersOf(config: Config): number {
-  return config.http.workers === 0 ? availableParallelism() : config.http.workers
+  if (config.http.workers !== 0) return config.http.workers
+  return config.tools ? 1 : availableParallelism()
 }
 
 /** Returns the blocks below the head of the tags safe and finalized. */

@@ -82,7 +82,7 @@ export const schema = section('', {
     'document',
   ),
   tools: yesNo(
-    'For test suites of Hardhat and Foundry on regtest and devnet: sets rpc.skipRemasc and choices.failedEstimate = "codeError", and mines an empty first block on a new chain.',
+    'For test suites of Hardhat and Foundry on regtest and devnet: sets rpc.skipRemasc and choices.failedEstimate = "codeError", mines an empty first block on a new chain, and serves with one worker thread.',
     false,
   ),
   walletExposed: yesNo(
@@ -226,7 +226,7 @@ export const schema = section('', {
     access: reach(),
     tlsCert: certificate(),
     tlsKey: privateKey(),
-    workers: whole('Worker threads that serve requests. 0: one for each processor.', 0, 0, 256),
+    workers: whole('Worker threads that serve requests. 0: one for each processor, with tools one in all.', 0, 0, 256),
     cors: Type.Optional(
       Type.Array(Type.String(), {
         description:
