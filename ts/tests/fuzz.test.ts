@@ -114,7 +114,7 @@ function fittingObject(random: Random, names: readonly string[]): unknown {
 /** Returns valid parameters with one or all replaced by random values, sometimes too few or too many. */
 function request(random: Random, id: number): string {
   const row = random.pick(table)
-  const known = [row.name, ...(row.alias === undefined ? [] : [row.alias])]
+  const known = [row.name, row.alias ?? []].flat()
   const unknown = [...notOffered.map(([name]) => name), 'x', '']
   const method = random.below(50) === 0 ? random.pick(unknown) : random.pick(known)
   const fair = random.below(3)

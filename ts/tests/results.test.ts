@@ -75,7 +75,7 @@ afterAll(async () => {
 })
 
 const withoutParameters = table.filter(
-  ({ name, method }) => method.params.minimum === 0 && !/^(evm|hardhat|eth_new|rsk_shutdown)/.test(name),
+  ({ name, method }) => method.params.minimum === 0 && !/^(evm|hardhat|miner|eth_new|rsk_shutdown)/.test(name),
 )
 
 describe('answers have the form that is described', { timeout: 120_000 }, () => {
@@ -298,6 +298,7 @@ describe('answers have the form that is described', { timeout: 120_000 }, () => 
     await good('evm_setBlockGasLimit', ['0x1000000'])
     for (const name of ['anvil_autoImpersonateAccount', 'anvil_setLoggingEnabled']) await good(name, [false])
     await good('anvil_setBlockTimestampInterval', [5])
+    await good('hardhat_setBlockTimestampInterval', [5000])
     await good('anvil_removeBlockTimestampInterval')
     await good('anvil_removePoolTransactions', [nobody])
     for (const name of ['anvil_nodeInfo', 'hardhat_metadata', 'anvil_dropAllTransactions']) await good(name)
@@ -305,7 +306,7 @@ describe('answers have the form that is described', { timeout: 120_000 }, () => 
     await good('evm_increaseTime', [10])
     await good('evm_setNextBlockTimestamp', ['0xffffffff'])
     await good('evm_setIntervalMining', [0])
-    for (const name of ['evm_mine', 'evm_stopMining', 'evm_startMining']) await good(name)
+    for (const name of ['evm_mine', 'evm_stopMining', 'evm_startMining', 'miner_stop', 'miner_start']) await good(name)
     const state = await good<string>('anvil_dumpState')
     await good('anvil_loadState', [state])
     await good('anvil_reorg', [1])

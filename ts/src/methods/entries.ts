@@ -88,15 +88,16 @@ export function servedModules(nodeModules: Modules, isDevelopment: boolean, plac
 }
 
 /** Returns all names of a spec. An alias `rsk_x` includes `chain_x`: the API document and Rootstock tools use both prefixes. */
-export function wireNames({ name, alias }: MethodSpec<Context>): string[] {
-  if (alias === undefined) return [name]
-  return alias.startsWith('rsk_') ? [name, alias, alias.replace('rsk_', 'chain_')] : [name, alias]
+export function wireNames({ name, alias = [] }: MethodSpec<Context>): string[] {
+  const others = [alias].flat()
+  return [name, ...others.flatMap((one) => (one.startsWith('rsk_') ? [one, one.replace('rsk_', 'chain_')] : [one]))]
 }
 
 /** Second names of modules. */
-const sameModule: Readonly<Record<string, string>> = { chain: 'rsk', anvil: 'hardhat', erigon: 'ots' }
+const sameModule: Readonly<Record<string, string>> = { chain: 'rsk', anvil: 'hardhat', miner: 'evm', erigon: 'ots' }
 
-function moduleOf(name: string): string {
+/** Returns the module of a wire name. */
+export function moduleOf(name: string): string {
   const [prefix = ''] = name.split(/[_.]/)
   return sameModule[prefix] ?? prefix
 }

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { entriesFor, servedModules } from './entries.ts'
+import { entriesFor, moduleOf, servedModules } from './entries.ts'
 import { notOffered, table } from './table.ts'
 
 test('behavior: every method file has a spec and every spec a file of its name', () => {
@@ -13,8 +13,7 @@ test('behavior: every method file has a spec and every spec a file of its name',
 test('behavior: names are unique and carry their module', () => {
   const names = [...table.flatMap((spec) => [spec.name, spec.alias ?? []].flat()), ...notOffered.map(([name]) => name)]
   expect(new Set(names).size).toBe(names.length)
-  // Methods of anvil belong to the module of Hardhat's methods.
-  for (const { name, module } of table) expect(name.replace(/^anvil_/, 'hardhat_').startsWith(`${module}_`)).toBe(true)
+  for (const { name, module } of table) expect(moduleOf(name), name).toBe(module)
 })
 
 test('behavior: aliases answer under both prefixes', () => {

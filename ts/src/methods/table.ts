@@ -127,6 +127,7 @@ import { hardhat_metadata } from './hardhat_metadata.ts'
 import { hardhat_mine } from './hardhat_mine.ts'
 import { hardhat_reset } from './hardhat_reset.ts'
 import { hardhat_setBalance } from './hardhat_setBalance.ts'
+import { hardhat_setBlockTimestampInterval } from './hardhat_setBlockTimestampInterval.ts'
 import { hardhat_setCode } from './hardhat_setCode.ts'
 import { hardhat_setCoinbase } from './hardhat_setCoinbase.ts'
 import { hardhat_setMinGasPrice } from './hardhat_setMinGasPrice.ts'
@@ -135,6 +136,8 @@ import { hardhat_setNonce } from './hardhat_setNonce.ts'
 import { hardhat_setPrevRandao } from './hardhat_setPrevRandao.ts'
 import { hardhat_setStorageAt } from './hardhat_setStorageAt.ts'
 import { hardhat_stopImpersonatingAccount } from './hardhat_stopImpersonatingAccount.ts'
+import { miner_start } from './miner_start.ts'
+import { miner_stop } from './miner_stop.ts'
 import { mnr_getWork } from './mnr_getWork.ts'
 import { mnr_submitBitcoinBlock } from './mnr_submitBitcoinBlock.ts'
 import { mnr_submitBitcoinBlockPartialMerkle } from './mnr_submitBitcoinBlockPartialMerkle.ts'
@@ -702,6 +705,20 @@ export const table: readonly MethodSpec<Context>[] = [
     isWrite: true,
     doc: 'Whether each submission mines a block.',
   }),
+  spec(miner_start, {
+    name: 'miner_start',
+    module: 'evm',
+    cost: 1,
+    isWrite: true,
+    doc: 'Ganache: evm_setAutomine with true.',
+  }),
+  spec(miner_stop, {
+    name: 'miner_stop',
+    module: 'evm',
+    cost: 1,
+    isWrite: true,
+    doc: 'Ganache: evm_setAutomine with false.',
+  }),
   spec(evm_setIntervalMining, {
     name: 'evm_setIntervalMining',
     module: 'evm',
@@ -748,6 +765,7 @@ export const table: readonly MethodSpec<Context>[] = [
   }),
   spec(anvil_setRpcUrl, {
     name: 'anvil_setRpcUrl',
+    alias: 'hardhat_setRpcUrl',
     module: 'hardhat',
     cost: 10,
     isWrite: true,
@@ -786,7 +804,7 @@ export const table: readonly MethodSpec<Context>[] = [
   }),
   spec(hardhat_setBalance, {
     name: 'hardhat_setBalance',
-    alias: 'anvil_setBalance',
+    alias: ['anvil_setBalance', 'evm_setAccountBalance'],
     module: 'hardhat',
     cost: 5,
     isWrite: true,
@@ -795,7 +813,7 @@ export const table: readonly MethodSpec<Context>[] = [
   }),
   spec(hardhat_setCode, {
     name: 'hardhat_setCode',
-    alias: 'anvil_setCode',
+    alias: ['anvil_setCode', 'evm_setAccountCode'],
     module: 'hardhat',
     cost: 5,
     isWrite: true,
@@ -804,7 +822,7 @@ export const table: readonly MethodSpec<Context>[] = [
   }),
   spec(hardhat_setNonce, {
     name: 'hardhat_setNonce',
-    alias: 'anvil_setNonce',
+    alias: ['anvil_setNonce', 'evm_setAccountNonce'],
     module: 'hardhat',
     cost: 5,
     isWrite: true,
@@ -813,7 +831,7 @@ export const table: readonly MethodSpec<Context>[] = [
   }),
   spec(hardhat_setStorageAt, {
     name: 'hardhat_setStorageAt',
-    alias: 'anvil_setStorageAt',
+    alias: ['anvil_setStorageAt', 'evm_setAccountStorageAt'],
     module: 'hardhat',
     cost: 5,
     isWrite: true,
@@ -900,8 +918,16 @@ export const table: readonly MethodSpec<Context>[] = [
     isWrite: true,
     doc: 'Puts each later block this number of seconds after its parent, whatever the clock says.',
   }),
+  spec(hardhat_setBlockTimestampInterval, {
+    name: 'hardhat_setBlockTimestampInterval',
+    module: 'hardhat',
+    cost: 1,
+    isWrite: true,
+    doc: 'The same in milliseconds, as the test client of viem sends it in its mode for Hardhat. Parts of seconds are refused.',
+  }),
   spec(anvil_removeBlockTimestampInterval, {
     name: 'anvil_removeBlockTimestampInterval',
+    alias: 'hardhat_removeBlockTimestampInterval',
     module: 'hardhat',
     cost: 1,
     isWrite: true,

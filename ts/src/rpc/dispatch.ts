@@ -19,8 +19,8 @@ import type { RequestContext } from './requestContext.ts'
 /** Entry of the method table. */
 export interface MethodSpec<Context> {
   readonly name: string
-  /** A second wire name with the same rights and limits. */
-  readonly alias?: string
+  /** Further wire names with the same rights and limits. */
+  readonly alias?: string | readonly string[]
   readonly module: string
   /** Price of a call in compute units; a read at the head costs one. */
   readonly cost: number
