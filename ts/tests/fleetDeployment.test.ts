@@ -7,7 +7,9 @@ import { parse } from 'yaml'
 import { natsServer } from '../../scripts/setup/natsServer.mjs'
 import { fleetSettings } from '../src/config/fleet.ts'
 import { loadConfig } from '../src/config/load.ts'
-import { scratchFolder } from './node.ts'
+import { HaproxyProcess, hasHaproxy } from './fleetFaults/haproxyProcess.ts'
+import { NodeProcess, scratchFolder } from './node.ts'
+import { freePort } from './redis.ts'
 
 const folder = fileURLToPath(new URL('../../docs/deploy/fleet', import.meta.url))
 const read = (name: string) => readFileSync(join(folder, name), 'utf8')
@@ -70,11 +72,32 @@ describe('docs/deploy/fleet', () => {
     expect(users(read('nats.conf'))).toBe(users(page))
   })
 
-  const haproxy = spawnSync('haproxy', ['-v']).status === 0
-  const withHaproxy = `behavior: HAProxy takes its file${haproxy ? '' : ' (skipped: haproxy is not installed)'}`
-  test.skipIf(!haproxy)(withHaproxy, () => {
+  const withoutHaproxy = hasHaproxy ? '' : ' (skipped: haproxy is not installed)'
+  test.skipIf(!hasHaproxy)(`behavior: HAProxy takes its file${withoutHaproxy}`, () => {
     const { status, stderr } = spawnSync('haproxy', ['-c', '-f', join(folder, 'haproxy.cfg')], { encoding: 'utf8' })
     expect([status, stderr]).toEqual([0, expect.not.stringContaining('[ALERT]')])
+  })
+
+  test.skipIf(!hasHaproxy)(`behavior: HAProxy sends requests to ready nodes only${withoutHaproxy}`, async () => {
+    // A head of the year 1970 is too old.
+    const [ready, late] = await Promise.all([
+      NodeProcess.start(['--workers', '1']),
+      NodeProcess.start(['--workers', '1', '--chain-id', '34'], 'health.maxHeadAgeSeconds = 1\n'),
+    ])
+    const ports = [late.url, ready.url].map((url) => Number(new URL(url).port))
+    const haproxy = await HaproxyProcess.start(scratchFolder(), [...ports, await freePort()])
+    const ask = async (key: string) => {
+      const headers = { 'content-type': 'application/json', 'x-api-key': key }
+      const body = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}'
+      const answer = await fetch(haproxy.url, { method: 'POST', headers, body })
+      return answer.ok ? ((await answer.json()) as { result: string }).result : answer.status
+    }
+    const keys = Array.from({ length: 12 }, (_none, index) => `key-${index}`)
+    await expect.poll(() => Promise.all(keys.map(ask)), { timeout: 20_000 }).toEqual(keys.map(() => '0x21'))
+    await ready.stop()
+    await expect.poll(() => ask('key-0'), { timeout: 20_000 }).toBe(503)
+    await haproxy.kill()
+    await late.stop()
   })
 
   const server = natsServer()

@@ -69,7 +69,8 @@ export class NatsProcess {
   }
 }
 
-function takesConnections(port: number): Promise<boolean> {
+/** Returns whether a loopback port is open. */
+export function takesConnections(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
     socket.once('connect', () => {

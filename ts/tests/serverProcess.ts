@@ -16,10 +16,16 @@ export class ServerProcess {
     child.once('exit', () => children.delete(child))
   }
 
+  /** Whether the server runs. */
+  get isRunning(): boolean {
+    const child = this.#child
+    return child !== undefined && child.exitCode === null && child.signalCode === null
+  }
+
   /** Kills the server and waits for its end. Does nothing if it does not run. */
   async kill(): Promise<void> {
     const child = this.#child
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    if (child === undefined || !this.isRunning) return
     const ended = new Promise((resolve) => child.once('exit', resolve))
     child.kill('SIGKILL')
     await ended
