@@ -41,6 +41,36 @@ class Consumer {
 }
 
 describeWithPostgres('balances of a token in PostgreSQL', () => {
+  test('behavior: are computed again when a development network goes back', async () => {
+    const database = await PostgresProcess.start()
+    const node = await NodeProcess.start(['--workers', '1'])
+    const [owner = '', other = ''] = await node.result<string[]>('eth_accounts')
+    const send = (transaction: object) =>
+      node.result<string>('eth_sendTransaction', [{ from: owner, gas: '0x100000', ...transaction }])
+    const creation = await send({ data: `${bytecode}${word(1000n)}` })
+    const receipt = await node.result<{ contractAddress: string }>('eth_getTransactionReceipt', [creation])
+    const token = receipt.contractAddress
+    const transfer = (amount: bigint) => send({ to: token, data: `0xa9059cbb${word(other)}${word(amount)}` })
+    const consumer = new Consumer(node.url, token, database.url)
+    const query = `SELECT balance FROM token_balances WHERE token = '${token}' AND account = '${other}'`
+    const has = (balance: string) =>
+      expect
+        .poll(() => database.query<{ balance: string }>(query).catch(() => []), { timeout: 30_000 })
+        .toEqual([{ balance }])
+    await transfer(5n)
+    const snapshot = await node.result('evm_snapshot')
+    await transfer(70n)
+    await has('75')
+    await node.result('evm_revert', [snapshot])
+    await has('5')
+    await transfer(300n)
+    await has('305')
+    expect(consumer.output).toBe('')
+    await consumer.kill()
+    await node.stop()
+    await database.kill()
+  })
+
   describeWithNats('over a fleet', () => {
     let database: PostgresProcess
     let nats: NatsProcess

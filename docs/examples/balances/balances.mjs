@@ -15,6 +15,7 @@ const addBalances = `
   INSERT INTO token_balances
   SELECT $1, account, sum(amount) FROM unnest($2::text[], $3::numeric[]) AS change(account, amount) GROUP BY account
   ON CONFLICT (token, account) DO UPDATE SET balance = token_balances.balance + EXCLUDED.balance`
+const removeBalances = 'DELETE FROM token_balances WHERE token = $1'
 
 const [url, token, database] = process.argv.slice(2)
 if (database === undefined) throw new Error('usage: balances.mjs NODE_URL TOKEN DATABASE_URL')
@@ -47,20 +48,28 @@ async function follow(from) {
     text = parts.pop()
     const events = parts.map((part) => /^data: (.*)$/m.exec(part)?.[1]).filter((data) => data !== undefined)
     cursor = await apply(events.map(JSON.parse), cursor)
+    if (cursor === 'earliest') return
   }
 }
 
 /** Writes the changes of some events and the cursor of the last one. Returns that cursor. */
 async function apply(events, from) {
-  const failed = events.find(({ type }) => type !== 'enacted' && type !== 'retracted' && type !== 'progress')
-  // A development network that went back by command deletes its blocks without their logs.
+  const failed = events.find(({ type }) => type === 'failed')
   if (failed !== undefined) throw new Error(`the feed cannot be followed: ${JSON.stringify(failed)}`)
   const cursor = events.at(-1)?.cursor
   if (cursor === undefined) return from
+  // A development network that went back by command deletes its blocks without their logs: all balances are computed again.
+  if (events.some(({ type }) => type === 'rewound')) return write(from, 'earliest', removeBalances, [token])
   const changes = events.flatMap(({ logs = [] }) => logs).flatMap(changesOf)
-  await client.query('BEGIN')
   const accounts = changes.map(({ account }) => account)
-  await client.query(addBalances, [token, accounts, changes.map(({ amount }) => String(amount))])
+  const amounts = changes.map(({ amount }) => String(amount))
+  return write(from, cursor, addBalances, [token, accounts, amounts])
+}
+
+/** Changes the balances and the cursor in one transaction. Returns the new cursor. */
+async function write(from, cursor, query, values) {
+  await client.query('BEGIN')
+  await client.query(query, values)
   const place = 'UPDATE token_places SET cursor = $3 WHERE token = $1 AND cursor = $2'
   const { rowCount } = await client.query(place, [token, from, cursor])
   if (rowCount !== 1) throw new Error('another process writes the balances of this token')
