@@ -12,6 +12,7 @@ export function checkPins(root) {
     ...workflows.flatMap((path) => [...actionProblems(path, read(path)), ...imageProblems(path, read(path))]),
     ...imageProblems('docs/deploy/Dockerfile', read('docs/deploy/Dockerfile')),
     ...imageProblems('docs/deploy/compose.yaml', read('docs/deploy/compose.yaml')),
+    ...imageProblems('docs/deploy/fleet/compose.yaml', read('docs/deploy/fleet/compose.yaml')),
     ...platforms
       .filter(({ container }) => container !== '' && !hasDigest(container))
       .map(({ name, container }) => `scripts/release/platforms.mjs: ${name}: ${container} has no digest`),
