@@ -85,7 +85,7 @@ pub(crate) fn restore(engine: &Engine) -> Result<(), StorageError> {
                     trie = Trie::open(B256::from(*base_root), Arc::clone(&source));
                 }
                 // A rewind deletes blocks, not their rows here.
-                if let Some(BlockChanges { changes, root }) = block_changes(engine, block)? {
+                if let Some(ExecutedChanges { changes, root }) = block_changes(engine, block)? {
                     trie.apply_stored(changes.known()).map_err(|source| StorageError::JournalNodes {
                         number: block.0,
                         hash: block.1,
@@ -106,12 +106,12 @@ pub(crate) fn restore(engine: &Engine) -> Result<(), StorageError> {
 }
 
 /// Changes of a block, without those by hand behind it, and the root of the state that they lead to.
-struct BlockChanges {
+struct ExecutedChanges {
     changes: ChangeSet,
     root: B256,
 }
 
-fn block_changes(engine: &Engine, (number, hash): &(u64, B256)) -> Result<Option<BlockChanges>, StorageError> {
+fn block_changes(engine: &Engine, (number, hash): &(u64, B256)) -> Result<Option<ExecutedChanges>, StorageError> {
     let row = |column, key: &[u8]| {
         let found = engine.db.get_pinned_cf(engine.column(column)?, key);
         found.map_err(|source| StorageError::Engine { operation: "read a block of the node journal", source })
@@ -125,10 +125,10 @@ fn block_changes(engine: &Engine, (number, hash): &(u64, B256)) -> Result<Option
     };
     let mut changes = ChangeSet::decode(&changes).ok_or_else(|| damaged(CHANGES, &key))?;
     let key = original_root_key(hash);
-    let Some(replaced) = row(META, &key)? else { return Ok(Some(BlockChanges { changes, root })) };
+    let Some(replaced) = row(META, &key)? else { return Ok(Some(ExecutedChanges { changes, root })) };
     let replaced = ReplacedState::decode(&replaced).ok_or_else(|| damaged(META, &key))?;
     changes.extend(replaced.changes.reversed());
-    Ok(Some(BlockChanges { changes, root: replaced.original_root }))
+    Ok(Some(ExecutedChanges { changes, root: replaced.original_root }))
 }
 
 /// Nodes of the journal, as far as it is restored, and of the node files.

@@ -19,7 +19,7 @@ const LEAST_CHANGES: usize = 4;
 /// Changes whose nodes one thread loads. Bounds the memory of messages that are not decoded yet.
 const CHUNK_CHANGES: usize = 1024;
 
-/// Walks in a row that found all nodes in memory, after which a trie makes changes without reading ahead, until a change has to load
+/// Consecutive walks that found all nodes in memory, after which a trie makes changes without reading ahead, until a change has to load
 /// a node. A walk takes a third of the time of the changes; a chain whose state fits into memory would never need it.
 const NEEDLESS_WALKS: u8 = 16;
 
