@@ -1,4 +1,4 @@
-// A fork of a reference node's chain, compared with the reference: calls, estimates, reads of the Bridge, transactions.
+// A fork of a reference node's chain, compared with the reference: calls, estimates, traces, reads of the Bridge, transactions.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { Random } from '../random.mjs'
-import { makeChain, mined, token } from './forkChain.mjs'
+import { bridge, makeChain, mined, mineTogether, token } from './forkChain.mjs'
 import { Questions } from './forkQuestions.mjs'
 import { LiveNode, withNodes } from './nodes.mjs'
 import { fail } from './report.mjs'
@@ -15,6 +15,9 @@ const questionCount = 500
 const transactionCount = 200
 /** Blocks of the chain. */
 const height = 2000
+/** Transactions of the last one, and the gas limit of each: together less than that of a block. */
+const lastTransactions = 16
+const lastGas = 400_000n
 /** Round trips of the first call of a token. */
 const coldRequests = 4
 const referenceSettings = {
@@ -23,7 +26,8 @@ const referenceSettings = {
   'rpc.modules.debug.enabled': true,
   'rpc.modules.trace.enabled': true,
 }
-/** Methods that a fork may send: state, blocks, and what opening needs. */
+const remasc = '0x0000000000000000000000000000000001000008'
+/** Methods that a fork may send: state, blocks, the block of a transaction, and what opening needs. */
 const reads = new Set([
   'eth_chainId',
   'eth_getBalance',
@@ -33,6 +37,7 @@ const reads = new Set([
   'rsk_getStorageBytesAt',
   'eth_getBlockByNumber',
   'eth_getBlockByHash',
+  'eth_getTransactionByHash',
   'eth_getUncleByBlockHashAndIndex',
 ])
 
@@ -51,15 +56,24 @@ async function compare(started, { program, seed, record, folder }) {
   const random = new Random(seed)
   const begun = performance.now()
   const { places, signer } = await makeChain(reference, height, random)
-  say(`a chain of ${height} blocks in ${((performance.now() - begun) / 1000).toFixed(1)} s, seed ${seed}`)
+  const questions = new Questions(places, height, random)
+  const last = []
+  for (let count = 0; count < lastTransactions; count++) {
+    const { wallet, ...fields } = questions.shortTransaction()
+    last.push(await signer.sign(wallet, { ...fields, gas: lastGas }))
+  }
+  const { hash, transactions } = await mineTogether(reference, last)
+  const hashesOf = (some) => some.map((transaction) => transaction.hash)
+  const plain = transactions.filter((transaction) => !mayCall(transaction))
+  questions.traced = { hash, transactions: hashesOf(transactions), plain: hashesOf(plain) }
   const number = await reference.number()
+  say(`a chain of ${number} blocks in ${((performance.now() - begun) / 1000).toFixed(1)} s, seed ${seed}`)
   const proxy = await RecordingProxy.start(reference.url)
   try {
     const open = (cache) => started(LiveNode.fork(proxy.url, number, join(folder, cache)))
     const cold = await coldCalls(open, proxy, places)
     const own = await open('main')
     proxy.take()
-    const questions = new Questions(places, number, random)
     const asked = Array.from({ length: questionCount }, () => questions.question())
     const first = await answersOf(reference, asked)
     const counted = { questions: await differences(own, asked, first), ...proxy.counts() }
@@ -111,6 +125,11 @@ async function compare(started, { program, seed, record, folder }) {
   } finally {
     proxy.stop()
   }
+}
+
+/** Whether a transaction may call a contract with storage. Others create one, or call the Bridge or REMASC. */
+function mayCall({ to }) {
+  return to !== null && to !== bridge && to !== remasc
 }
 
 /** Calls tokens on forks without a cache, as soon as those answer. Returns the calls. */

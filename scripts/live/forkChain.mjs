@@ -39,7 +39,7 @@ export async function mined(node, raw, isMining) {
   return node.ask('eth_getTransactionReceipt', keccak256(raw))
 }
 
-/** Makes a chain of `blocks` blocks. Returns its contracts and the signer. */
+/** Makes a chain up to the block below `blocks`. Returns its contracts and the signer. */
 export async function makeChain(node, blocks, random) {
   const signer = new Signer()
   const send = async (transaction, wallet = wallets[0]) => {
@@ -82,8 +82,18 @@ export async function makeChain(node, blocks, random) {
     const child = await node.ask('eth_call', { to: probed, data: probe.encodeFunctionData('child') }, 'latest')
     if (BigInt(child) > 0n) places.accounts.push(`0x${child.slice(26)}`)
   }
-  await node.mine(blocks - (await node.number()))
+  await node.mine(blocks - 1 - (await node.number()))
   return { places, signer }
+}
+
+/** Mines a block with signed transactions. Returns its hash and its transactions, the one of REMASC included. */
+export async function mineTogether(node, signed) {
+  for (const raw of signed) await node.ask('eth_sendRawTransaction', raw)
+  await node.ask('evm_mine')
+  const { hash, transactions } = await node.ask('eth_getBlockByNumber', 'latest', true)
+  if (transactions.length !== signed.length + 1)
+    throw new Error(`the block has ${transactions.length} transactions, ${signed.length + 1} wanted`)
+  return { hash, transactions }
 }
 
 async function useBridge(node) {

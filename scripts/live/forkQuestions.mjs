@@ -33,6 +33,8 @@ const getters = [
   'getFederatorPublicKeyOfType(int256,string)',
   'getBtcBlockchainBlockHashAtDepth(int256)',
 ]
+/** Runs a loop. */
+const spend = probe.getFunction('spend').selector
 const headerFields = [
   'getCoinbaseAddress(int256)',
   'getBlockHash(int256)',
@@ -45,12 +47,16 @@ const headerFields = [
   'getUncleCoinbaseAddress(int256,int256)',
 ]
 const mostGas = '0x500000'
+/** Blocks below that of the fork whose traces are asked for. */
+const tracedBlocks = 40
 
 /** Questions about the latest block, the same for the same seed and chain. */
 export class Questions {
   #places
   #number
   #random
+  /** Hash of the block, its transactions, and those of them that call no contract. */
+  traced
 
   constructor(places, number, random) {
     this.#places = places
@@ -62,9 +68,10 @@ export class Questions {
   question() {
     const random = this.#random
     const kind = random.below(100)
-    if (kind < 35) return ['eth_call', { ...this.#call(), gas: mostGas }, 'latest']
-    if (kind < 60) return ['eth_estimateGas', this.#call()]
-    if (kind < 80) return ['eth_call', { to: bridge, data: this.#getter() }, 'latest']
+    if (kind < 30) return ['eth_call', { ...this.#call(), gas: mostGas }, 'latest']
+    if (kind < 50) return ['eth_estimateGas', this.#call()]
+    if (kind < 65) return ['eth_call', { to: bridge, data: this.#getter() }, 'latest']
+    if (kind < 85) return this.#trace()
     const account = random.pick([...this.#places.accounts, this.#places.probe, ...this.#places.tokens, random.hex(20)])
     return random.pick([
       ['eth_getBalance', account, 'latest'],
@@ -72,6 +79,45 @@ export class Questions {
       ['eth_getCode', account, 'latest'],
       ['eth_getStorageAt', random.pick([this.#places.probe, ...this.#places.tokens]), `0x${random.below(4)}`, 'latest'],
     ])
+  }
+
+  /** Returns a trace of the block that the fork begins at, or of one below it. */
+  #trace() {
+    const random = this.#random
+    const { hash, transactions, plain } = this.traced
+    const transaction = random.pick(transactions)
+    const options = random.pick([
+      { tracer: 'callTracer' },
+      { tracer: 'callTracer', tracerConfig: { withLog: true } },
+      { tracer: 'callTracer', tracerConfig: { onlyTopCall: true } },
+    ])
+    const number = `0x${this.#number.toString(16)}`
+    const older = `0x${(this.#number - random.below(tracedBlocks)).toString(16)}`
+    const calls = { tracer: 'callTracer' }
+    return random.pick([
+      () => ['debug_traceTransaction', transaction, options],
+      () => ['debug_traceTransaction', transaction, options],
+      // Otherwise this tracer lists the storage of a contract, which no method reads.
+      () => ['debug_traceTransaction', random.pick(plain), random.pick([{}, { disableMemory: 'true' }])],
+      () => ['debug_traceBlockByHash', hash, calls],
+      () => ['debug_traceBlockByNumber', older, calls],
+      () => ['trace_transaction', transaction],
+      () => ['trace_transaction', transaction],
+      () => ['trace_get', transaction, [`0x${random.below(6).toString(16)}`]],
+      () => ['trace_block', random.pick([number, hash, older])],
+      () => ['trace_filter', { fromBlock: number, toBlock: number, fromAddress: [random.pick(wallets).address] }],
+      () => [
+        'trace_filter',
+        { fromBlock: older, toBlock: number, after: random.below(20), count: random.below(20) + 1 },
+      ],
+    ])()
+  }
+
+  /** Returns sender and fields of a transaction whose trace is short. */
+  shortTransaction() {
+    let transaction = this.transaction()
+    while (transaction.data?.startsWith(spend)) transaction = this.transaction()
+    return transaction
   }
 
   /** Returns sender and fields of a transaction. */

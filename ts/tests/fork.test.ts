@@ -182,13 +182,6 @@ describe('a fork of a node on the same machine', () => {
       ['eth_call', { to: contract, data: total }, '0x2'],
       ['eth_getLogs', { fromBlock: '0x1', toBlock: '0x3' }],
       ['eth_getLogs', { blockHash: hash }],
-      ['trace_block', '0x1'],
-      ['trace_block', hash],
-      ['trace_transaction', creation],
-      ['trace_get', creation, ['0x0']],
-      ['debug_traceTransaction', creation, { tracer: 'callTracer' }],
-      ['debug_traceBlockByNumber', '0x2', { tracer: 'callTracer' }],
-      ['debug_traceBlockByHash', hash, { tracer: 'callTracer' }],
     ] as const) {
       expect(await fork.result(method, [...params]), `${method} ${params}`).toEqual(
         await remote.result(method, [...params]),
@@ -201,6 +194,52 @@ describe('a fork of a node on the same machine', () => {
     for (const method of ['eth_getTransactionByHash', 'eth_getTransactionReceipt'])
       expect(await fork.result(method, [unknown])).toBe(null)
     expect(await fork.result('eth_getBlockByHash', [unknown, false])).toBe(null)
+  })
+
+  test('behavior: traces of older blocks are those of the other chain, by reads of its state', async () => {
+    const { hash } = await remote.result<{ hash: string }>('eth_getBlockByNumber', ['0x1', false])
+    const head = await remote.result<{ hash: string }>('eth_getBlockByNumber', [hex(forkBlock), false])
+    proxy.take()
+    for (const [method, ...params] of [
+      ['trace_block', 'earliest'],
+      ['trace_block', '0x1'],
+      ['trace_block', hash],
+      ['trace_block', hex(forkBlock)],
+      ['trace_block', head.hash],
+      ['trace_transaction', creation],
+      ['trace_get', creation, ['0x0']],
+      ['trace_replayTransaction', creation, ['trace', 'stateDiff', 'vmTrace']],
+      ['trace_replayBlockTransactions', '0x3', ['stateDiff']],
+      ['trace_filter', { fromBlock: hex(forkBlock - 3), toBlock: hex(forkBlock) }],
+      ['trace_filter', { toAddress: [contract], after: 2, count: 3 }],
+      ['debug_traceTransaction', creation, { tracer: 'callTracer' }],
+      ['debug_traceTransaction', creation, {}],
+      ['debug_traceBlockByNumber', '0x2', { tracer: 'prestateTracer' }],
+      ['debug_traceBlockByHash', hash, { tracer: 'callTracer' }],
+      ['debug_traceBlockByHash', head.hash, { tracer: 'callTracer' }],
+      [
+        'eth_callMany',
+        [{ transactions: [{ to: contract, data: total }] }],
+        { blockNumber: '0x5', transactionIndex: 0 },
+      ],
+    ] as const) {
+      expect(await fork.result(method, [...params]), `${method} ${params}`).toEqual(
+        await remote.result(method, [...params]),
+      )
+    }
+    expect(proxy.take().filter((method) => /^(trace|debug)_|call|estimate/i.test(method))).toEqual([])
+    const raw = await remote.result('debug_getRawBlock', [hex(forkBlock)])
+    expect(await fork.result('debug_traceBlock', [raw, { tracer: 'callTracer' }])).toEqual(
+      await remote.result('debug_traceBlock', [raw, { tracer: 'callTracer' }]),
+    )
+    // A search continues in the blocks of the fork.
+    const id = await fork.result('evm_snapshot')
+    await send(fork, increase(1n))
+    const traces = await fork.result<{ blockNumber: number }[]>('trace_filter', [
+      { fromBlock: hex(forkBlock - 1), toAddress: [contract] },
+    ])
+    expect(traces.map(({ blockNumber }) => blockNumber)).toEqual([forkBlock - 1, forkBlock, forkBlock + 1])
+    await fork.result('evm_revert', [id])
   })
 
   test('behavior: a search of logs crosses the block that the fork begins at', async () => {
@@ -261,7 +300,6 @@ describe('a fork of a node on the same machine', () => {
     for (const [method, ...params] of [
       ['eth_getProof', cow, [], 'latest'],
       ['debug_storageRangeAt', hex(forkBlock), 0, contract, '0x0', 10],
-      ['trace_filter', { fromBlock: '0x1' }],
     ]) {
       const { error } = await fork.ask(method as string, params)
       expect(error).toMatchObject({ code: -32000, message: expect.stringContaining('is not served in a fork') })
@@ -469,6 +507,7 @@ describe('a fork of a data directory', () => {
 
 test('behavior: without the storage of the Bridge, its answers come from the other node, and changes fail', async () => {
   const plain = await NodeProcess.start()
+  const changed = await send(plain, { from: cow, to: bridge, data: '0x0c5a9990' })
   for (let number = 0; number < 15; number++) await plain.result('evm_mine')
   const own = await CountingProxy.start(() => plain.url)
   const node = await NodeProcess.start(['--fork', own.url, '--no-fork-cache'])
@@ -480,6 +519,14 @@ test('behavior: without the storage of the Bridge, its answers come from the oth
     expect(await node.result('eth_getStorageAt', [bridge, slot, 'latest'])).toBe(
       await plain.result('eth_getStorageAt', [bridge, slot, 'latest']),
     )
+  // The other node traces what the fork cannot execute, and nothing else.
+  own.take()
+  for (const params of [['0x2'], ['0x10']])
+    expect(await node.result('trace_block', params)).toEqual(await plain.result('trace_block', params))
+  expect(own.take()).not.toContain('trace_block')
+  const traced = [changed.transactionHash]
+  expect(await node.result('trace_transaction', traced)).toEqual(await plain.result('trace_transaction', traced))
+  expect(own.take()).toContain('trace_transaction')
   // REMASC needs the federation.
   for (let number = 0; number < 3; number++) await node.result('evm_mine')
   // updateCollections()

@@ -64,6 +64,16 @@ impl<'a> BlockId<'a> {
     /// The head.
     pub const LATEST: BlockId<'static> = BlockId { target: Target::Latest, text: "latest" };
 
+    /// The block with a hash.
+    pub(crate) fn of_hash(hash: B256) -> BlockId<'static> {
+        BlockId { target: Target::NamedHash(hash), text: "" }
+    }
+
+    /// The block of the main chain at a height.
+    pub(crate) fn of_number(number: u64) -> BlockId<'static> {
+        BlockId { target: Target::Number(number), text: "" }
+    }
+
     /// Reads `latest`, `earliest`, `pending`, `safe`, `finalized`, `0x<number>`, `0x<64 digits>`, `<64 digits>`, `hash:0x..` or `canonical:0x..`.
     pub fn parse(text: &'a str) -> Result<Self, RpcError> {
         let target = match text {
@@ -147,6 +157,14 @@ impl<'a> BlockId<'a> {
     pub fn number(&self) -> Option<u64> {
         match self.target {
             Target::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// The hash, when the selector is one.
+    pub(crate) fn hash(&self) -> Option<B256> {
+        match self.target {
+            Target::Hash(hash) | Target::NamedHash(hash) | Target::CanonicalHash(hash) => Some(hash),
             _ => None,
         }
     }

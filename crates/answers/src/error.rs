@@ -333,6 +333,10 @@ impl From<StateError> for RpcError {
         if let Some(error) = Self::of_fork(&failure) {
             return error;
         }
+        if matches!(failure, StateError::Unlisted) {
+            let reason = "the storage slots of a contract of the other chain cannot be listed; name another tracer";
+            return Self::new(ErrorCode::ServerError, reason);
+        }
         let error = match &failure {
             StateError::Reader(reason) => reason.downcast_ref::<ChainError>(),
             _ => None,

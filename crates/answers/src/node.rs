@@ -329,7 +329,7 @@ impl ForkedChain {
     }
 
     /// Returns the remote chain; `None` for a directory.
-    pub fn remote(&self) -> Option<&RemoteChain> {
+    pub fn remote(&self) -> Option<&Arc<RemoteChain>> {
         match self {
             Self::Remote(remote) => Some(remote),
             Self::Local { .. } => None,

@@ -4,7 +4,6 @@ use crate::error::Answer;
 use crate::json::JsonWriter;
 use crate::node::Node;
 use crate::sync_figures;
-use rhizome_fork::RemoteChain;
 
 /// Returns a JSON object: network, chain id, genesis, the block of a fork and its remote node (`fork`), head, best validated header (`bestHeader`), an unfinished download of a state
 /// (`stateDownload`), highest stored block (`highestBlock`), lowest stored block above genesis (`oldestBlock`), kept states
@@ -26,11 +25,11 @@ pub fn answer(node: &Node) -> Answer {
         json.key("host").text(&fork.name());
         json.key("number").number(fork.number().cast_signed());
         json.key("hash").hash(&fork.hash());
-        match fork.remote().and_then(RemoteChain::cache_path) {
+        match fork.remote().and_then(|chain| chain.cache_path()) {
             Some(path) => json.key("cache").text(&path),
             None => json.key("cache").null(),
         }
-        json.key("requests").number(fork.remote().map_or(0, RemoteChain::requests).cast_signed());
+        json.key("requests").number(fork.remote().map_or(0, |chain| chain.requests()).cast_signed());
         json.key("notes").begin_array();
         fork.remote().iter().flat_map(|remote| remote.notes()).for_each(|note| json.text(note));
         json.end_array();

@@ -37,6 +37,15 @@ impl RemoteCall {
         Self::new("eth_getBlockByHash", &json!([hash.to_string(), false]))
     }
 
+    /// With its transactions.
+    pub(crate) fn whole_block(hash: &B256) -> Self {
+        Self::new("eth_getBlockByHash", &json!([hash.to_string(), true]))
+    }
+
+    pub(crate) fn transaction(hash: &B256) -> Self {
+        Self::new("eth_getTransactionByHash", &json!([hash.to_string()]))
+    }
+
     pub(crate) fn uncle(block: &B256, index: usize) -> Self {
         Self::new("eth_getUncleByBlockHashAndIndex", &json!([block.to_string(), format!("{index:#x}")]))
     }

@@ -113,6 +113,20 @@ pub enum ForkError {
         /// Reason.
         reason: DecodeError,
     },
+    /// The transactions of a block do not have the hashes that the block states.
+    #[error("the transactions of block {number} from the remote node do not have the hashes that the block states")]
+    Transactions {
+        /// Number of the block.
+        number: u64,
+    },
+    /// The block is not on the chain that the fork continues.
+    #[error("block {number} {hash} is not on the chain that the fork continues")]
+    BesideChain {
+        /// Number of the block.
+        number: u64,
+        /// Hash of the block.
+        hash: B256,
+    },
     /// The remote node has another block at the height now.
     #[error("the remote node has block {found} at height {number} instead of {expected}: its chain has changed")]
     Changed {

@@ -7,8 +7,8 @@
 //!
 //! Must not: execute, decide about consensus, wait on a thread that must not wait ([`without_requests`]).
 //!
-//! Start reading at `origin.rs` (opening, ancestors), then `state.rs` (state by trie key), `remote.rs` (cached calls), `client.rs`
-//! (requests) and `cache_file.rs`.
+//! Start reading at `origin.rs` (opening, ancestors), then `state.rs` (state by trie key), `older_block.rs` (blocks that are executed
+//! again), `remote.rs` (cached calls), `client.rs` (requests) and `cache_file.rs`.
 
 mod bridge;
 mod cache_file;
@@ -18,6 +18,7 @@ mod client;
 mod error;
 mod header;
 mod network;
+mod older_block;
 mod origin;
 mod remote;
 mod state;
@@ -26,5 +27,6 @@ mod waiting;
 pub use cache_folder::{CacheFolder, CachedFork};
 pub use client::RemoteAddress;
 pub use error::ForkError;
+pub use older_block::{OlderAncestry, OlderBlock};
 pub use origin::{ForkOptions, ForkTarget, RemoteChain};
 pub use waiting::without_requests;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use rhizome_chain::{ForkBlock, ForkOrigin};
 use rhizome_evm::{AncestorBlock, AncestryError, BridgeAnswers};
 use rhizome_primitives::{Address, B256, BRIDGE, Block, ChainSpec, Header, U256};
@@ -19,11 +19,14 @@ use crate::client::RemoteAddress;
 use crate::error::ForkError;
 use crate::header::{BlockObject, RemoteBlock, hash_of, number};
 use crate::network::spec_of;
+use crate::older_block::HeldBlocks;
 use crate::remote::{Remote, is_not_served};
-use crate::state::{RemoteState, StateAccess, block_parameter};
+use crate::state::{CACHE_BYTES, RemoteState, StateAccess, block_parameter};
 
 /// Blocks that are read together, upwards: REMASC reads eight, the next block the same ones and another.
 const READ_TOGETHER: u64 = 16;
+/// Memory for accounts with code, and for slots, of the state before an older block, in bytes each.
+const OLDER_CACHE_BYTES: u64 = 4 << 20;
 /// Headers in memory at most: more than any rule looks back.
 const HELD_HEADERS: usize = 8192;
 
@@ -63,6 +66,7 @@ pub struct RemoteChain {
     /// `None` if the remote node serves the storage of the Bridge.
     bridge: Option<RemoteBridge>,
     headers: Mutex<Headers>,
+    older: Mutex<HeldBlocks>,
     notes: Vec<String>,
 }
 
@@ -140,10 +144,21 @@ impl RemoteChain {
         };
         let bridge =
             (!access.stored_slots).then(|| RemoteBridge::new(Arc::clone(&remote), access.by_hash, height, hash));
-        let state = RemoteState::new(Arc::clone(&remote), access, (height, hash), identity.spec.clone(), funded);
+        let spec = identity.spec.clone();
+        let state = RemoteState::new(Arc::clone(&remote), access, (height, hash), spec, funded, CACHE_BYTES);
         state.read_common_accounts()?;
         let (spec, state) = (identity.spec, Arc::new(state));
-        Ok(Self { remote, spec, block, access, state, bridge, headers: Mutex::default(), notes })
+        Ok(Self {
+            remote,
+            spec,
+            block,
+            access,
+            state,
+            bridge,
+            headers: Mutex::default(),
+            older: Mutex::default(),
+            notes,
+        })
     }
 
     /// Returns the specification of the fork: that of the remote chain, without proof of work above the block.
@@ -159,6 +174,31 @@ impl RemoteChain {
     /// Returns the hash of the block.
     pub fn hash(&self) -> B256 {
         self.block.block.hash()
+    }
+
+    /// Returns the hash of block 0.
+    pub fn genesis_hash(&self) -> B256 {
+        self.block.genesis
+    }
+
+    /// Returns the specification of the remote chain.
+    pub(crate) fn remote_spec(&self) -> &ChainSpec {
+        &self.spec
+    }
+
+    pub(crate) fn held_blocks(&self) -> MutexGuard<'_, HeldBlocks> {
+        self.older.lock()
+    }
+
+    /// Returns the state after a block below that of the fork, as on the remote chain, and the Bridge after it, if the remote node does
+    /// not serve its storage.
+    pub(crate) fn state_after(&self, height: u64, hash: B256) -> (RemoteState, Option<RemoteBridge>) {
+        let (remote, access) = (Arc::clone(&self.remote), self.access);
+        let bridge =
+            (!access.stored_slots).then(|| RemoteBridge::new(Arc::clone(&remote), access.by_hash, height, hash));
+        let spec = self.spec.clone();
+        let state = RemoteState::new(remote, access, (height, hash), spec, BTreeMap::new(), OLDER_CACHE_BYTES);
+        (state, bridge)
     }
 
     /// Returns host and port of the remote node.
@@ -253,7 +293,7 @@ impl RemoteChain {
         object.ok_or_else(|| ForkError::NoBlock { block: call.params.clone() })?.block(call, &self.spec)
     }
 
-    fn with_uncles(&self, blocks: Vec<RemoteBlock>) -> Result<Vec<Arc<AncestorBlock>>, ForkError> {
+    pub(crate) fn with_uncles(&self, blocks: Vec<RemoteBlock>) -> Result<Vec<Arc<AncestorBlock>>, ForkError> {
         let uncles = uncles_of(&self.remote, &self.spec, &blocks)?;
         let joined = blocks.into_iter().zip(uncles).map(|(block, uncles)| {
             let RemoteBlock { hash, header, total_difficulty, .. } = block;
@@ -262,7 +302,7 @@ impl RemoteChain {
         Ok(joined.collect())
     }
 
-    fn read_ancestor(&self, number: u64) -> Result<Option<Arc<AncestorBlock>>, ForkError> {
+    pub(crate) fn read_ancestor(&self, number: u64) -> Result<Option<Arc<AncestorBlock>>, ForkError> {
         let Some(last) = self.number().checked_sub(1).filter(|last| number <= *last) else { return Ok(None) };
         if let Some(known) = self.headers.lock().by_number.get(&number) {
             return Ok(Some(Arc::clone(known)));

@@ -1,7 +1,8 @@
-//! The state after the block that a fork begins at, by trie key. An account comes whole: balance, nonce and code in one request, with
+//! The state after a block of the remote chain, by trie key. An account comes whole: balance, nonce and code in one request, with
 //! the slots that name the implementation of a proxy.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use quick_cache::Weighter;
@@ -17,8 +18,8 @@ use crate::header::{BlockObject, bytes, number};
 use crate::remote::Remote;
 use crate::waiting::may_wait;
 
-/// Memory for accounts with code, and for slots, in bytes each.
-const CACHE_BYTES: u64 = 64 << 20;
+/// Memory for accounts with code, and for slots, of the state that a fork begins with, in bytes each.
+pub(crate) const CACHE_BYTES: u64 = 64 << 20;
 /// Memory of an entry besides its bytes, estimated.
 const ENTRY_BYTES: u64 = 200;
 
@@ -86,10 +87,11 @@ impl RemoteState {
         (number, hash): (u64, B256),
         spec: ChainSpec,
         funded: BTreeMap<Address, U256>,
+        cache_bytes: u64,
     ) -> Self {
-        let items = usize::try_from(CACHE_BYTES / ENTRY_BYTES / 4).unwrap_or(usize::MAX);
-        let accounts = Cache::with_weighter(items, CACHE_BYTES, AccountWeight);
-        let slots = Cache::with_weighter(items, CACHE_BYTES, SlotWeight);
+        let items = usize::try_from(cache_bytes / ENTRY_BYTES / 4).unwrap_or(usize::MAX);
+        let accounts = Cache::with_weighter(items, cache_bytes, AccountWeight);
+        let slots = Cache::with_weighter(items, cache_bytes, SlotWeight);
         Self { remote, access, number, hash, spec, funded, accounts, slots }
     }
 
@@ -258,6 +260,20 @@ pub(crate) fn block_parameter(by_hash: bool, number: u64, hash: &B256) -> Value 
 }
 
 impl StateReader for RemoteState {
+    /// Lists the slots of accounts without code, which have none.
+    fn visit_keys(&self, prefix: &[u8], _visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<(), StateError> {
+        let mark = prefix.get(..=keys::ACCOUNT_KEY_LENGTH).and_then(StateKey::parse);
+        if let Some(StateKey { address, part: KeyPart::Mark }) = mark
+            && let Ok(address) = Address::try_from(address)
+        {
+            let account = self.account(&address).map_err(|error| StateError::Reader(Box::new(error)))?;
+            if !account.is_contract {
+                return Ok(());
+            }
+        }
+        Err(StateError::Unlisted)
+    }
+
     fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StateError> {
         self.value(key).map_err(|error| StateError::Reader(Box::new(error)))
     }

@@ -66,6 +66,25 @@ struct TransactionElements<'a> {
     signature: Option<Signature>,
 }
 
+impl UnsignedTransaction {
+    /// Returns the transaction in its shortest encoding.
+    fn assemble(&self, signature: Option<Signature>) -> Transaction {
+        let (nonce, gas_limit) = (self.nonce.to_be_bytes::<32>(), self.gas_limit.to_be_bytes());
+        Transaction::assemble(&TransactionElements {
+            nonce: rlp::strip_zeros(&nonce),
+            gas_price: Some(&self.gas_price.to_be_bytes::<32>()),
+            gas_limit: match rlp::strip_zeros(&gas_limit) {
+                [] => &[0],
+                digits => digits,
+            },
+            to: self.to,
+            value: &self.value.to_be_bytes::<32>(),
+            data: &self.data,
+            signature,
+        })
+    }
+}
+
 impl Transaction {
     /// Decodes exactly one transaction.
     pub fn decode(raw: &[u8]) -> Result<Transaction, DecodeError> {
@@ -126,6 +145,12 @@ impl Transaction {
         Transaction::with_signature(unsigned, chain_id, |message| Signature::sign(message, chain_id as i8, key))
     }
 
+    /// Makes a transaction of its fields and those of its signature. Any byte is a valid v.
+    pub fn from_fields(unsigned: &UnsignedTransaction, v: u8, r: U256, s: U256) -> Result<Transaction, DecodeError> {
+        let signature = Signature::from_elements(v, &r.to_be_bytes::<32>(), &s.to_be_bytes::<32>())?;
+        Ok(unsigned.assemble(Some(signature)))
+    }
+
     fn with_signature(
         unsigned: UnsignedTransaction,
         chain_id: u8,
@@ -135,24 +160,8 @@ impl Transaction {
         if chain_id > 109 {
             return Err(SignatureError::ChainId(chain_id));
         }
-        let nonce = unsigned.nonce.to_be_bytes::<32>();
-        let gas_limit = unsigned.gas_limit.to_be_bytes();
-        let mut elements = TransactionElements {
-            nonce: rlp::strip_zeros(&nonce),
-            gas_price: Some(&unsigned.gas_price.to_be_bytes::<32>()),
-            gas_limit: match rlp::strip_zeros(&gas_limit) {
-                [] => &[0],
-                digits => digits,
-            },
-            to: unsigned.to,
-            value: &unsigned.value.to_be_bytes::<32>(),
-            data: &unsigned.data,
-            signature: None,
-        };
-        let unsigned = Transaction::assemble(&elements);
-        let message = unsigned.signing_hash(chain_id as i8);
-        elements.signature = Some(sign(&message)?);
-        Ok(Transaction::assemble(&elements))
+        let message = unsigned.assemble(None).signing_hash(chain_id as i8);
+        Ok(unsigned.assemble(Some(sign(&message)?)))
     }
 
     /// Writes the canonical encoding and decodes the fields that are read often.

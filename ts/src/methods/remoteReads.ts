@@ -6,7 +6,7 @@ import type { RequestContext } from '../rpc/requestContext.ts'
 import type { Context } from './context.ts'
 
 // Blocks up to the block that a fork begins at are in the chain of the remote node, or of a data directory. Methods that read them are
-// passed on.
+// passed on. Traces are passed on only if the core cannot execute the block itself.
 
 /** Parameter by which a method names a block or a transaction. */
 interface RemoteRead {
@@ -21,6 +21,8 @@ interface RemoteRead {
   readonly of: 'block' | 'transaction'
   /** Results contain the number of their block. */
   readonly isPositioned?: true
+  /** The core executes the block, with reads of the remote node's state. */
+  readonly isExecuted?: true
 }
 
 const block = (at = 0): RemoteRead => ({ by: 'block', at, of: 'block' })
@@ -57,14 +59,14 @@ const reads: Readonly<Record<string, RemoteRead>> = {
   eth_getTransactionByBlockHashAndIndex: { ...blockHash, isPositioned: true },
   eth_getTransactionByHash: { ...transactionHash, isPositioned: true },
   eth_getTransactionReceipt: { ...transactionHash, isPositioned: true },
-  debug_traceTransaction: transactionHash,
-  debug_traceBlockByHash: blockHash,
-  debug_traceBlockByNumber: block(),
-  trace_block: { ...blockHash, by: 'blockOrHash' },
-  trace_transaction: transactionHash,
-  trace_get: transactionHash,
-  trace_replayTransaction: transactionHash,
-  trace_replayBlockTransactions: block(),
+  debug_traceTransaction: { ...transactionHash, isExecuted: true },
+  debug_traceBlockByHash: { ...blockHash, isExecuted: true },
+  debug_traceBlockByNumber: { ...block(), isExecuted: true },
+  trace_block: { ...blockHash, by: 'blockOrHash', isExecuted: true },
+  trace_transaction: { ...transactionHash, isExecuted: true },
+  trace_get: { ...transactionHash, isExecuted: true },
+  trace_replayTransaction: { ...transactionHash, isExecuted: true },
+  trace_replayBlockTransactions: { ...block(), isExecuted: true },
 }
 
 /** Returns the entries of a node that is a fork, or becomes one. */
@@ -84,12 +86,47 @@ function passing(spec: MethodSpec<Context>, read: RemoteRead): MethodSpec<Contex
     ...spec,
     method: {
       ...method,
-      answer: (context, values, request) =>
-        context.mayBeFork[0] === 0 || context.native.forkedChain() === null
-          ? method.answer(context, values, request)
-          : answer(spec, read, context, values, request),
+      answer: (context, values, request) => {
+        const chain = context.mayBeFork[0] === 0 ? null : context.native.forkedChain()
+        if (chain === null) return method.answer(context, values, request)
+        const answered = chain === 'remote' && read.isExecuted === true ? execute : answer
+        return answered(spec, read, context, values, request)
+      },
     },
   }
+}
+
+/** Answers a trace. If the remote node does not serve what the execution of an older block reads, it is asked for its own trace. */
+async function execute(
+  spec: MethodSpec<Context>,
+  read: RemoteRead,
+  context: Context,
+  values: readonly unknown[],
+  request: RequestContext,
+): Promise<Answer> {
+  try {
+    return await spec.method.answer(context, values, request)
+  } catch (error) {
+    if (!(error instanceof RpcError && error.code === code.notFound)) throw error
+    const asked = await olderTrace(spec, read, context, values, request).catch(() => undefined)
+    if (asked === undefined) throw error
+    return asked
+  }
+}
+
+/** Returns the trace of the remote node; undefined if it is not one of an older block. */
+async function olderTrace(
+  spec: MethodSpec<Context>,
+  read: RemoteRead,
+  context: Context,
+  values: readonly unknown[],
+  request: RequestContext,
+): Promise<Answer | undefined> {
+  const text = String(values[read.at] ?? 'latest')
+  if (read.by === 'hash' || hashText.test(text))
+    return (await isOlder(text, read, context, request)) ? ask(spec, values, context, request) : undefined
+  const number: unknown = JSON.parse(context.native.remoteBlockNumber(text, false))
+  return number === null ? undefined : ask(spec, values.with(read.at, number), context, request)
 }
 
 type Answered = Answer | Promise<Answer>

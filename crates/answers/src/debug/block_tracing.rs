@@ -59,8 +59,17 @@ impl<'s> BlockTracing<'s> {
         let limit = Limit::new(node.options().trace_limits.bytes);
         let shape = node.options().trace_shape;
         let first_log = replay.log_count();
-        let recording =
-            Recording { options, shape, limit, has_console: shows_console(node), deadline, first_log, location: None };
+        let recording = Recording {
+            options,
+            shape,
+            limit,
+            has_console: shows_console(node),
+            // The remote node, which is asked instead, lists those before an older block.
+            lists_storage: node.fork().is_none() || subject.is_older(),
+            deadline,
+            first_log,
+            location: None,
+        };
         Self { subject, replay, recording, next }
     }
 

@@ -23,6 +23,8 @@ pub(super) struct Recording<'a> {
     pub(super) limit: Limit,
     /// Whether call trees show the lines printed by `console.sol`.
     pub(super) has_console: bool,
+    /// Whether the storage slots of a contract can be listed.
+    pub(super) lists_storage: bool,
     pub(super) deadline: &'a Deadline,
     /// Logs of the block before those of the transaction.
     pub(super) first_log: usize,
@@ -88,7 +90,7 @@ impl Recording<'_> {
         match options.tracer {
             Tracer::StructLogs => {
                 let logs = StructLogs::new(options.clone(), self.shape, limit, self.deadline.clone());
-                Recorder::Instructions(Box::new(logs))
+                Recorder::Instructions(Box::new(if self.lists_storage { logs } else { logs.without_lists() }))
             }
             Tracer::Calls | Tracer::FourByte | Tracer::FlatCalls => {
                 Recorder::Calls(CallTree::new(limit, options.has_logs, has_reference_messages))

@@ -6,14 +6,16 @@ use crate::error::{Answer, RpcError};
 use crate::json::{self, JsonWriter};
 use crate::node::Node;
 use crate::tracing::options::{TraceOptions, Tracer};
-use crate::tracing::subject::BlockSubject;
+use crate::tracing::subject::{BlockSubject, NamedBlock};
 use rhizome_evm::Deadline;
 
 /// The traces of all transactions of a block, `null` if there is no such block.
 pub fn answer(node: &Node, at: &BlockId<'_>, options: &TraceOptions, deadline: &Deadline) -> Answer {
-    let Some(block) = at.find_stored(node)? else { return Ok(json::null()) };
-    let subject = BlockSubject::at(node, &block)?;
-    traces(node, subject.as_ref(), options, deadline)
+    match BlockSubject::named(node, at)? {
+        NamedBlock::Unknown => Ok(json::null()),
+        NamedBlock::Genesis => traces(node, None, options, deadline),
+        NamedBlock::Executed(subject) => traces(node, Some(&subject), options, deadline),
+    }
 }
 
 /// The traces of all transactions of a block; none of the genesis block.

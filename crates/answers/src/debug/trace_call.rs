@@ -25,8 +25,16 @@ pub fn answer(
     let stage = Stage::pretended(node, at, overrides, deadline)?;
     let limit = Limit::new(node.options().trace_limits.bytes);
     let shape = node.options().trace_shape;
-    let recording =
-        Recording { options, shape, limit, has_console: shows_console(node), deadline, first_log: 0, location: None };
+    let recording = Recording {
+        options,
+        shape,
+        limit,
+        has_console: shows_console(node),
+        lists_storage: node.fork().is_none(),
+        deadline,
+        first_log: 0,
+        location: None,
+    };
     let mut json = JsonWriter::with_capacity(4096);
     recording.write(&mut json, |inspection| stage.inspect(node, object, deadline, inspection))?;
     Ok(json.finish())

@@ -1,10 +1,11 @@
 //! `debug_traceBlock`.
 
 use super::trace_block::traces;
+use crate::block_id::BlockId;
 use crate::error::{Answer, RpcError};
 use crate::node::Node;
 use crate::tracing::options::TraceOptions;
-use crate::tracing::subject::BlockSubject;
+use crate::tracing::subject::{BlockSubject, NamedBlock};
 use rhizome_evm::Deadline;
 use rhizome_primitives::{Address, Block, SignatureError, Transaction};
 
@@ -13,8 +14,10 @@ use rhizome_primitives::{Address, Block, SignatureError, Transaction};
 pub fn answer(node: &Node, raw: &[u8], options: &TraceOptions, deadline: &Deadline) -> Answer {
     let block = Block::decode(raw, node.chain().spec())
         .map_err(|error| RpcError::invalid_params(format!("could not decode block: {error}")))?;
-    if let Some(record) = node.chain().block(&block.hash())? {
-        return traces(node, BlockSubject::of_block(node, &record)?.as_ref(), options, deadline);
+    match BlockSubject::named(node, &BlockId::of_hash(block.hash()))? {
+        NamedBlock::Unknown => {}
+        NamedBlock::Genesis => return traces(node, None, options, deadline),
+        NamedBlock::Executed(subject) => return traces(node, Some(&subject), options, deadline),
     }
     let senders = senders(&block)
         .map_err(|error| RpcError::invalid_params(format!("could not decode block: invalid signature, {error}")))?;

@@ -11,9 +11,8 @@ use rhizome_primitives::B256;
 
 /// The trace of a transaction on the main chain, else `null`.
 pub fn answer(node: &Node, hash: &B256, options: &TraceOptions, deadline: &Deadline) -> Answer {
-    let Some(mined) = node.chain().transaction(hash)? else { return Ok(json::null()) };
-    let Some(subject) = BlockSubject::of_block(node, &mined.record)? else { return Ok(json::null()) };
-    let mut tracing = BlockTracing::before(node, &subject, options, deadline, mined.index)?;
+    let Some((subject, index)) = BlockSubject::of_transaction(node, hash)? else { return Ok(json::null()) };
+    let mut tracing = BlockTracing::before(node, &subject, options, deadline, index)?;
     let mut json = JsonWriter::with_capacity(4096);
     tracing.write_next(&mut json)?;
     Ok(json.finish())

@@ -10,7 +10,7 @@ use crate::overrides::{self, BlockOverrides, Overrides};
 use crate::response_limit;
 use crate::revert;
 use crate::sent::{self, Location, Sent};
-use crate::tracing::subject::BlockSubject;
+use crate::tracing::subject::{BlockSubject, NamedBlock};
 use rhizome_evm::tracing::Inspection;
 use rhizome_evm::{BlockEnv, CallOutcome, CallSequence, Deadline, End, StateOverrides};
 use serde_json::{Map, Value};
@@ -127,8 +127,10 @@ pub fn answer(node: &Node, request: &Bundles, max_bytes: usize, deadline: &Deadl
     if !request.state.is_empty() && !node.options().has_overrides {
         return Err(RpcError::invalid_params("State override is not allowed"));
     }
-    let Some(subject) = BlockSubject::at(node, &at.locate(node)?)? else {
-        return Err(RpcError::invalid_params("the genesis block has no transactions"));
+    let subject = match BlockSubject::named(node, &at)? {
+        NamedBlock::Unknown => return Err(at.not_found()),
+        NamedBlock::Genesis => return Err(RpcError::invalid_params("the genesis block has no transactions")),
+        NamedBlock::Executed(subject) => subject,
     };
     if index > subject.block().transactions.len() {
         return Err(RpcError::invalid_params(format!("transaction index {index} out of range")));

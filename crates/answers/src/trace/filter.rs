@@ -7,7 +7,7 @@ use crate::fork;
 use crate::json::JsonWriter;
 use crate::node::Node;
 use crate::sent::{self, Fault, Location, MAX_SAFE_INTEGER, Sent, shortened};
-use crate::tracing::subject::BlockSubject;
+use crate::tracing::subject::{BlockSubject, NamedBlock};
 use crate::tracing::transaction_trace::Window;
 use rhizome_chain::PendingBlock;
 use rhizome_evm::Deadline;
@@ -71,18 +71,17 @@ impl TraceFilter {
         &self,
         node: &Node,
         json: &mut JsonWriter,
-        block: &BlockRef,
+        subject: &BlockSubject,
         window: &mut Window,
         deadline: &Deadline,
     ) -> Result<(), RpcError> {
-        let Some(subject) = BlockSubject::at(node, block)? else { return Ok(()) };
         let is_wanted = |index: usize| {
             subject.transaction(index).is_some_and(|(transaction, sender)| self.matches(sender, transaction.to()))
         };
         if !(0..subject.block().transactions.len()).any(is_wanted) {
             return Ok(());
         }
-        write_block::write(node, json, &subject, is_wanted, window, deadline)
+        write_block::write(node, json, subject, is_wanted, window, deadline)
     }
 }
 
@@ -126,6 +125,15 @@ fn number(value: &Value, name: &str) -> Result<usize, RpcError> {
     Err(refused(format!("Invalid {name} {}: must be a whole number", shortened(&text))))
 }
 
+/// Blocks of the other chain that a search may reach, up to the block that a fork begins at.
+const OLDER_BLOCKS: u64 = 100;
+
+/// A block at an end of the range.
+enum RangeEnd {
+    Mined(u64),
+    Pending(Arc<PendingBlock>),
+}
+
 /// Blocks of the main chain, then the pending.
 #[derive(Default)]
 struct Range {
@@ -158,51 +166,67 @@ pub fn answer(node: &Node, filter: &TraceFilter, deadline: &Deadline) -> Answer 
             if deadline.has_passed() {
                 return Err(RpcError::timed_out());
             }
-            let Some(record) = node.chain().main_block(number)? else {
-                node.chain().check_stored(number)?;
-                break;
-            };
-            filter.write(node, &mut json, &BlockRef::Mined(record), &mut window, deadline)?;
+            match BlockSubject::named(node, &BlockId::of_number(number))? {
+                // The chain went back.
+                NamedBlock::Unknown => break,
+                NamedBlock::Genesis => {}
+                NamedBlock::Executed(subject) => filter.write(node, &mut json, &subject, &mut window, deadline)?,
+            }
         }
     }
-    if let (Some(pending), false) = (range.pending, window.is_closed()) {
-        filter.write(node, &mut json, &BlockRef::Pending(pending), &mut window, deadline)?;
+    if let (Some(pending), false) = (range.pending, window.is_closed())
+        && let Some(subject) = BlockSubject::at(node, &BlockRef::Pending(pending))?
+    {
+        filter.write(node, &mut json, &subject, &mut window, deadline)?;
     }
     json.end_array();
     Ok(json.finish())
 }
 
-/// Fails with -32000 in a fork for a range that begins in the other chain.
+/// Fails with -32000 in a fork for a range that begins too far below it: each block of the other chain is executed again.
 fn refuse_older(node: &Node, filter: &TraceFilter) -> Result<(), RpcError> {
     let Some(fork) = node.fork() else { return Ok(()) };
+    let served = if fork.remote().is_some() { OLDER_BLOCKS } else { 0 };
+    let first = (fork.number() + 1).saturating_sub(served);
     match BlockId::parse(&filter.from_block)?.fork_height(node, fork)? {
-        Some(first) if first <= fork.number() => fork::refuse(
-            node,
-            "trace_filter",
-            &format!("it begins at block {}; give a later fromBlock", fork.number() + 1),
-        ),
+        Some(number) if number < first => {
+            fork::refuse(node, "trace_filter", &format!("below block {first}; give a later fromBlock"))
+        }
         _ => Ok(()),
     }
+}
+
+/// The block at an end of the range. In a fork it may be one of the other chain.
+fn end(node: &Node, text: &str) -> Result<Option<RangeEnd>, RpcError> {
+    let id = BlockId::parse(text)?;
+    if let Some(fork) = node.fork().filter(|fork| fork.remote().is_some())
+        && let Some(number) = id.fork_height(node, fork)?.filter(|number| *number <= fork.number())
+    {
+        return Ok(Some(RangeEnd::Mined(number)));
+    }
+    Ok(id.find_stored(node)?.map(|block| match block {
+        BlockRef::Mined(record) => RangeEnd::Mined(record.number()),
+        BlockRef::Pending(pending) => RangeEnd::Pending(pending),
+    }))
 }
 
 /// A first block that does not exist means no blocks, a last one the head.
 fn range(node: &Node, filter: &TraceFilter) -> Result<Range, RpcError> {
     let head = node.chain().head().number();
-    let first = BlockId::parse(&filter.from_block)?.find_stored(node)?;
-    let last = BlockId::parse(&filter.to_block)?.find_stored(node)?;
+    let (first, last) = (end(node, &filter.from_block)?, end(node, &filter.to_block)?);
     let Some(first) = first else { return Ok(Range::default()) };
     let reversed = || RpcError::invalid_params("fromBlock cannot be greater than toBlock");
     match (first, last) {
-        (BlockRef::Pending(pending), Some(BlockRef::Pending(_))) => Ok(Range { mined: None, pending: Some(pending) }),
-        (BlockRef::Pending(_), None) => Ok(Range::default()),
-        (BlockRef::Pending(_), Some(BlockRef::Mined(_))) => Err(reversed()),
-        (BlockRef::Mined(first), Some(BlockRef::Pending(pending))) => {
-            Ok(Range { mined: Some((first.number(), head)), pending: Some(pending) })
+        (RangeEnd::Pending(pending), Some(RangeEnd::Pending(_))) => Ok(Range { mined: None, pending: Some(pending) }),
+        (RangeEnd::Pending(_), None) => Ok(Range::default()),
+        (RangeEnd::Pending(_), Some(RangeEnd::Mined(_))) => Err(reversed()),
+        (RangeEnd::Mined(first), Some(RangeEnd::Pending(pending))) => {
+            Ok(Range { mined: Some((first, head)), pending: Some(pending) })
         }
-        (BlockRef::Mined(first), None) => Ok(Range { mined: Some((first.number(), head)), pending: None }),
-        (BlockRef::Mined(first), Some(BlockRef::Mined(last))) if first.number() > last.number() => Err(reversed()),
-        (BlockRef::Mined(first), Some(BlockRef::Mined(last))) => {
-            Ok(Range { mined: Some((first.number(), last.number())), pending: None })
+        (RangeEnd::Mined(first), None) => Ok(Range { mined: Some((first, head)), pending: None }),
+        (RangeEnd::Mined(first), Some(RangeEnd::Mined(last))) if first > last => Err(reversed()),
+        (RangeEnd::Mined(first), Some(RangeEnd::Mined(last))) => {
+            Ok(Range { mined: Some((first, last)), pending: None })
         }
     }
 }

@@ -12,8 +12,7 @@ use rhizome_primitives::B256;
 /// One call of the block of a transaction: `position` counts through the whole block, as in the reference. `null` if there
 /// is no such transaction or call.
 pub fn answer(node: &Node, hash: &B256, position: usize, deadline: &Deadline) -> Answer {
-    let Some(mined) = node.chain().transaction(hash)? else { return Ok(json::null()) };
-    let Some(subject) = BlockSubject::of_block(node, &mined.record)? else { return Ok(json::null()) };
+    let Some((subject, _)) = BlockSubject::of_transaction(node, hash)? else { return Ok(json::null()) };
     let mut json = JsonWriter::with_capacity(1024);
     let mut window = Window { skip: position, take: 1 };
     write_block::write(node, &mut json, &subject, |_| true, &mut window, deadline)?;

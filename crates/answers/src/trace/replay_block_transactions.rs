@@ -7,16 +7,20 @@ use crate::json::{self, JsonWriter};
 use crate::node::Node;
 use crate::tracing::Limit;
 use crate::tracing::options::ReplayParts;
-use crate::tracing::subject::BlockSubject;
+use crate::tracing::subject::{BlockSubject, NamedBlock};
 use rhizome_evm::tracing::Inspected;
 use rhizome_evm::{BlockReplay, Deadline, ExecError};
 
 /// Executes the transactions of a block again. Returns the requested parts of each; `null` for an unknown block.
 pub fn answer(node: &Node, at: &BlockId<'_>, wanted: ReplayParts, deadline: &Deadline) -> Answer {
-    let Some(block) = at.find_stored(node)? else { return Ok(json::null()) };
+    let subject = match BlockSubject::named(node, at)? {
+        NamedBlock::Unknown => return Ok(json::null()),
+        NamedBlock::Genesis => None,
+        NamedBlock::Executed(subject) => Some(subject),
+    };
     let mut json = JsonWriter::with_capacity(2048);
     json.begin_array();
-    if let Some(subject) = BlockSubject::at(node, &block)? {
+    if let Some(subject) = subject {
         let limit = Limit::new(node.options().trace_limits.bytes);
         let mut replay = subject.replay(node, deadline)?;
         for (index, transaction) in subject.block().transactions.iter().enumerate() {

@@ -82,7 +82,7 @@ fn write_next(
         node.caches().trace_counts.add(key, subject.block().transactions.len(), index, count);
     }
     let mut location = subject.location(index, transaction);
-    if shape == TraceShape::Reference {
+    if shape == TraceShape::Reference && !subject.is_older() {
         move_to_main_chain(node, &mut location, &mut traced)?;
     }
     transaction_trace::write(json, &traced, &tree, shape, Some(&location), window, &limit)

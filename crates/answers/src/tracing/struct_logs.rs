@@ -65,6 +65,7 @@ pub struct StructLogs {
     options: TraceOptions,
     /// Counts all slots, however many they are.
     counts_all: bool,
+    lists_storage: bool,
     deadline: Deadline,
     limit: Limit,
     steps: JsonWriter,
@@ -90,6 +91,7 @@ impl StructLogs {
         Self {
             options,
             counts_all: shape == TraceShape::Reference,
+            lists_storage: true,
             deadline,
             limit,
             steps,
@@ -101,6 +103,12 @@ impl StructLogs {
             has_top_ended_early: false,
             first: None,
         }
+    }
+
+    /// Shows storage slots from their first use on, and no `storageSize`: those of a fork are in part elsewhere.
+    #[must_use]
+    pub fn without_lists(self) -> Self {
+        Self { lists_storage: false, ..self }
     }
 
     /// Writes the object of the transaction.
@@ -171,6 +179,9 @@ impl StructLogs {
         let mut cells = Cells::new();
         if !state.is_contract(account)? {
             return Ok((cells, Some(0)));
+        }
+        if !self.lists_storage {
+            return Ok((cells, None));
         }
         if most <= MAX_COUNTED_SLOTS && self.large.get(&account).is_some_and(|stores| self.stores < *stores) {
             return Ok((cells, None));

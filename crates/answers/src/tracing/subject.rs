@@ -2,14 +2,16 @@
 
 use super::traced::Traced;
 use super::transaction_trace::TraceLocation;
-use crate::block_id::BlockRef;
+use crate::block_id::{BlockId, BlockRef};
 use crate::caches::ReplayKey;
 use crate::error::{ErrorCode, RpcError};
-use crate::node::Node;
+use crate::node::{ForkedChain, Node};
 use crate::objects::block::pending_hash;
-use rhizome_chain::{BlockRecord, ChainAncestry, PendingBlock};
-use rhizome_evm::{BlockReplay, Deadline, ReplayedBlock, TransactionOutcome};
+use rhizome_chain::{BlockRecord, PendingBlock};
+use rhizome_evm::{Ancestry, BlockReplay, Deadline, ReplayedBlock, TransactionOutcome};
+use rhizome_fork::{OlderAncestry, OlderBlock, RemoteChain};
 use rhizome_primitives::{Address, B256, Block, Transaction};
+use rhizome_trie::StateReader;
 use std::sync::Arc;
 
 /// The chain went back while the question was answered: the block is not there any more.
@@ -20,13 +22,32 @@ fn deleted(record: &BlockRecord) -> RpcError {
 /// A block on the state of its parent.
 pub(crate) struct BlockSubject {
     content: Content,
-    parent: Arc<BlockRecord>,
-    ancestry: ChainAncestry,
+    parent: Parent,
+    ancestry: Box<dyn Ancestry>,
+}
+
+/// The block that an id names.
+pub(crate) enum NamedBlock {
+    /// There is none.
+    Unknown,
+    /// The genesis block, which executes nothing.
+    Genesis,
+    /// Any other block.
+    Executed(Box<BlockSubject>),
+}
+
+/// Where the state after the parent is.
+enum Parent {
+    Stored(Arc<BlockRecord>),
+    /// In the chain that a fork continues, where no method changes it.
+    Remote(Arc<OlderBlock>),
 }
 
 enum Content {
     Mined(Arc<BlockRecord>),
     Pending(Arc<PendingBlock>),
+    /// A block of the chain that a fork continues.
+    Older(Arc<OlderBlock>),
     /// A block of a request, which is not stored.
     Given {
         block: Box<Block>,
@@ -40,9 +61,7 @@ impl BlockSubject {
         match block {
             BlockRef::Mined(record) => Self::of_block(node, record),
             BlockRef::Pending(pending) => {
-                let parent = Arc::clone(&pending.parent);
-                let ancestry = node.chain().ancestry(&parent);
-                Ok(Some(Self { content: Content::Pending(Arc::clone(pending)), parent, ancestry }))
+                Ok(Some(Self::on(node, Content::Pending(Arc::clone(pending)), Arc::clone(&pending.parent))))
             }
         }
     }
@@ -55,8 +74,52 @@ impl BlockSubject {
         }
         let parent = node.chain().block(&parent_hash)?;
         let parent = parent.ok_or_else(|| deleted(record))?;
-        let ancestry = node.chain().ancestry(&parent);
-        Ok(Some(Self { content: Content::Mined(Arc::clone(record)), parent, ancestry }))
+        Ok(Some(Self::on(node, Content::Mined(Arc::clone(record)), parent)))
+    }
+
+    fn on(node: &Node, content: Content, parent: Arc<BlockRecord>) -> Self {
+        let ancestry = Box::new(node.chain().ancestry(&parent));
+        Self { content, parent: Parent::Stored(parent), ancestry }
+    }
+
+    /// Returns a block of the chain that a fork continues.
+    fn older(chain: &Arc<RemoteChain>, block: Arc<OlderBlock>) -> Self {
+        let ancestry = Box::new(OlderAncestry::new(Arc::clone(chain), Arc::clone(&block)));
+        Self { content: Content::Older(Arc::clone(&block)), parent: Parent::Remote(block), ancestry }
+    }
+
+    /// Returns the block that an id names, in a fork also one of the chain of the remote node.
+    pub(crate) fn named(node: &Node, at: &BlockId<'_>) -> Result<NamedBlock, RpcError> {
+        let executed = |subject: Option<Self>| {
+            subject.map_or(NamedBlock::Genesis, |subject| NamedBlock::Executed(Box::new(subject)))
+        };
+        let fork = node.fork();
+        let remote = fork.and_then(ForkedChain::remote);
+        if let (Some(fork), Some(remote)) = (fork, remote)
+            && let Some(number) = at.fork_height(node, fork)?.filter(|number| *number <= remote.number())
+        {
+            let block = remote.older_block_at(number)?;
+            return Ok(executed(block.map(|block| Self::older(remote, block))));
+        }
+        if let Some(block) = at.find_stored(node)? {
+            return Ok(executed(Self::at(node, &block)?));
+        }
+        let (Some(remote), Some(hash)) = (remote, at.hash()) else { return Ok(NamedBlock::Unknown) };
+        if hash == remote.genesis_hash() {
+            return Ok(NamedBlock::Genesis);
+        }
+        let block = remote.older_block(&hash)?;
+        Ok(block.map_or(NamedBlock::Unknown, |block| executed(Some(Self::older(remote, block)))))
+    }
+
+    /// Returns the block of a transaction on the main chain, and its index, in a fork also of one on the chain of the remote node.
+    pub(crate) fn of_transaction(node: &Node, hash: &B256) -> Result<Option<(Self, usize)>, RpcError> {
+        if let Some(mined) = node.chain().transaction(hash)? {
+            return Ok(Self::of_block(node, &mined.record)?.map(|subject| (subject, mined.index)));
+        }
+        let Some(remote) = node.fork().and_then(ForkedChain::remote) else { return Ok(None) };
+        let found = remote.older_transaction(hash)?;
+        Ok(found.map(|(block, index)| (Self::older(remote, block), index)))
     }
 
     /// Returns a block of a request. Fails with -32000 if its parent is unknown.
@@ -66,21 +129,21 @@ impl BlockSubject {
         if block.header.number != parent.number() + 1 {
             return Err(RpcError::invalid_params("the number of the block does not follow that of its parent"));
         }
-        let ancestry = node.chain().ancestry(&parent);
-        Ok(Self { content: Content::Given { block: Box::new(block), senders }, parent, ancestry })
+        Ok(Self::on(node, Content::Given { block: Box::new(block), senders }, parent))
     }
 
     pub(crate) fn block(&self) -> &Block {
         match &self.content {
             Content::Mined(record) => &record.block,
             Content::Pending(pending) => &pending.block,
+            Content::Older(older) => older.block(),
             Content::Given { block, .. } => block,
         }
     }
 
     /// The blocks below it.
-    pub(crate) fn ancestry(&self) -> &ChainAncestry {
-        &self.ancestry
+    pub(crate) fn ancestry(&self) -> &dyn Ancestry {
+        &*self.ancestry
     }
 
     /// One for each transaction, zero for REMASC.
@@ -88,6 +151,7 @@ impl BlockSubject {
         match &self.content {
             Content::Mined(record) => record.senders(),
             Content::Pending(pending) => &pending.senders,
+            Content::Older(older) => older.senders(),
             Content::Given { senders, .. } => senders,
         }
     }
@@ -102,6 +166,7 @@ impl BlockSubject {
         match &self.content {
             Content::Mined(record) => record.hash,
             Content::Pending(pending) => pending_hash(pending),
+            Content::Older(older) => older.hash(),
             Content::Given { block, .. } => block.hash(),
         }
     }
@@ -125,8 +190,7 @@ impl BlockSubject {
 
     /// Ready for the first transaction.
     pub(crate) fn replay<'s>(&'s self, node: &'s Node, deadline: &Deadline) -> Result<BlockReplay<'s>, RpcError> {
-        let state = node.chain().state_at(&self.parent)?;
-        BlockReplay::new(self.replayed(node), state, deadline).map_err(RpcError::from)
+        BlockReplay::new(self.replayed(node), self.state_before(node)?, deadline).map_err(RpcError::from)
     }
 
     /// Prepares the execution of the transaction at `index`. For a stored block, the preceding transactions are executed once
@@ -137,13 +201,12 @@ impl BlockSubject {
         index: usize,
         deadline: &Deadline,
     ) -> Result<BlockReplay<'s>, RpcError> {
-        match &self.content {
-            Content::Mined(record) => {
-                let key = self.replay_key(record);
-                let open = || node.state_at(&self.parent);
+        match self.stored_key() {
+            Some(key) => {
+                let open = || self.state_before(node);
                 node.caches().replays.branch(key, self.replayed(node), index, &open, deadline)
             }
-            Content::Pending(_) | Content::Given { .. } => {
+            None => {
                 let mut replay = self.replay(node, deadline)?;
                 replay.advance_to(index)?;
                 Ok(replay)
@@ -153,18 +216,31 @@ impl BlockSubject {
 
     /// Returns the identity of the executions of a stored block; `None` for other blocks.
     pub(crate) fn stored_key(&self) -> Option<ReplayKey> {
+        let parent_state = match &self.parent {
+            Parent::Stored(parent) => parent.state_root,
+            Parent::Remote(_) => B256::ZERO,
+        };
         match &self.content {
-            Content::Mined(record) => Some(self.replay_key(record)),
+            Content::Mined(record) => Some(ReplayKey { block: record.hash, parent_state }),
+            Content::Older(older) => Some(ReplayKey { block: older.hash(), parent_state }),
             Content::Pending(_) | Content::Given { .. } => None,
         }
     }
 
-    fn replay_key(&self, record: &BlockRecord) -> ReplayKey {
-        ReplayKey { block: record.hash, parent_state: self.parent.state_root }
+    /// Whether the block is on the chain that a fork continues.
+    pub(crate) fn is_older(&self) -> bool {
+        matches!(self.content, Content::Older(_))
+    }
+
+    fn state_before(&self, node: &Node) -> Result<Arc<dyn StateReader>, RpcError> {
+        match &self.parent {
+            Parent::Stored(parent) => node.state_at(parent),
+            Parent::Remote(older) => Ok(older.state()),
+        }
     }
 
     fn replayed<'s>(&'s self, node: &'s Node) -> ReplayedBlock<'s> {
-        let (spec, ancestry) = (node.chain().spec(), &self.ancestry);
+        let (spec, ancestry) = (node.chain().spec(), self.ancestry());
         ReplayedBlock { spec, block: self.block(), senders: self.senders(), ancestry }
     }
 }
