@@ -74,6 +74,10 @@ impl BlockSubject {
         }
         let parent = node.chain().block(&parent_hash)?;
         let parent = parent.ok_or_else(|| deleted(record))?;
+        // The state of a parent is changed by hand only after the block is deleted.
+        if node.chain().block(&record.hash)?.is_none() {
+            return Err(deleted(record));
+        }
         Ok(Some(Self::on(node, Content::Mined(Arc::clone(record)), parent)))
     }
 
@@ -242,5 +246,26 @@ impl BlockSubject {
     fn replayed<'s>(&'s self, node: &'s Node) -> ReplayedBlock<'s> {
         let (spec, ancestry) = (node.chain().spec(), self.ancestry());
         ReplayedBlock { spec, block: self.block(), senders: self.senders(), ancestry }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::AnswerOptions;
+    use rhizome_chain::{Chain, ChainConfig, DataDir};
+    use rhizome_primitives::{ChainSpec, I256};
+
+    #[test]
+    fn a_deleted_block_is_not_executed_on_a_state_changed_by_hand() {
+        let config = ChainConfig::new(Arc::new(ChainSpec::regtest()), DataDir::Temporary);
+        let node = Node::new(Chain::open(config).unwrap(), AnswerOptions::document()).unwrap();
+        (0..2).for_each(|_| drop(node.chain().mine(node.now()).unwrap()));
+        let record = Arc::clone(&node.chain().head().record);
+        assert!(BlockSubject::of_block(&node, &record).unwrap().is_some());
+        node.chain().rewind(1).unwrap();
+        node.chain().change_state(|state| state.set_balance(Address::ZERO, I256::ONE)).unwrap();
+        let error = BlockSubject::of_block(&node, &record).err().unwrap();
+        assert_eq!(error.message, format!("block {} has just been deleted", record.hash));
     }
 }
