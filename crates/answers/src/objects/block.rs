@@ -83,6 +83,8 @@ pub(crate) fn write_summary(
     json.key("extraData").data(&header.extra_data);
     json.key("size").quantity(record.size as u64);
     write_gas_and_time(json, header);
+    // Its page of the latest blocks ends without one. Of the fees of Rootstock nothing is burnt.
+    json.key("baseFeePerGas").quantity(0);
     json.key("transactionCount").number(transaction_count.cast_signed());
     if let Some(listed) = listed {
         json.key("transactions").begin_array();

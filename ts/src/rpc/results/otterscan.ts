@@ -5,7 +5,7 @@ import { address, data, flag, hash, listOf, nothing, orNull, quantity, shape, wh
 // Results of ots_*: blocks and receipts without their long members.
 
 const { transactions: _transactions, ...members } = block.properties
-const summary = { ...members, logsBloom: nothing, transactionCount: whole }
+const summary = { ...members, baseFeePerGas: quantity, logsBloom: nothing, transactionCount: whole }
 
 export const blockDetails = shape('BlockDetails', {
   block: shape('BlockSummary', summary),
