@@ -242,6 +242,31 @@ fn logs_of_retracted_blocks_are_marked_and_reversed() {
 }
 
 #[test]
+fn logs_of_a_retracted_block_that_was_never_the_head_are_complete() {
+    let logs = r#"{"what":["logs"]}"#;
+    let first = chain_a(AnswerOptions::document());
+    let before = read_all(&first, "earliest", logs, 1 << 20);
+    let cursor = before.last().unwrap()["cursor"].as_str().unwrap();
+    let clock = || Clock::new(|| 0x6553_f484);
+    let (node, other) = (regtest(AnswerOptions::document(), clock()), regtest(AnswerOptions::document(), clock()));
+    while other.chain().head().record.total_difficulty <= first.chain().head().record.total_difficulty {
+        other.chain().mine(0x6553_f484).unwrap();
+    }
+    import(&node, &other, 1);
+    import(&node, &first, 1);
+    assert_eq!(node.chain().head().hash(), other.chain().head().hash());
+    let after = read_all(&node, cursor, logs, 1 << 20);
+    let of = |events: &[Value], kind: &str| -> Vec<Value> {
+        let events = events.iter().filter(|one| one["type"] == kind);
+        events.flat_map(|one| one["logs"].as_array().unwrap().clone()).collect()
+    };
+    let mut expected = of(&before, "enacted");
+    expected.reverse();
+    expected.iter_mut().for_each(|log| log["removed"] = json!(true));
+    assert_eq!(of(&after, "retracted"), expected);
+}
+
+#[test]
 fn a_feed_begins_at_the_head_or_at_a_block() {
     let node = node();
     (0..3).for_each(|_| mine(&node, 0, NOW));
