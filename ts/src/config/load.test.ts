@@ -76,11 +76,12 @@ test('behavior: the database takes less memory on small machines', () => {
   expect(megabytes(512, loadConfig({ file: file('[storage]\ncacheMegabytes = 300\n') }))).toEqual([300, 32])
 })
 
-test('behavior: a fork has more time for a request, unless a setting says otherwise', () => {
+test('behavior: a fork and test suites have more time for a request, unless a setting says otherwise', () => {
   const fork = { url: 'http://127.0.0.1:1' }
   expect([timeoutOf(loadConfig({})), timeoutOf(loadConfig({ settings: { fork } }))]).toEqual([5000, 60_000])
   // After a reset.
   expect(timeoutOf(loadConfig({}), true)).toBe(60_000)
+  expect(timeoutOf(loadConfig({ settings: { tools: true } }))).toBe(60_000)
   expect(timeoutOf(loadConfig({ settings: { fork } }), false)).toBe(5000)
   expect(timeoutOf(loadConfig({ settings: { fork, rpc: { timeoutMs: 0 } } }))).toBe(0)
 })

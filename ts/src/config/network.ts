@@ -21,8 +21,8 @@ export function isFork(config: Config): boolean {
 
 /** Returns the time for one request in milliseconds; 0: no limit. `isForked`: the chain of the node is a fork now. */
 export function timeoutOf(config: Config, isForked = isFork(config)): number {
-  // A cold fork waits for the other node: a call may need many round trips.
-  return config.rpc.timeoutMs ?? (isForked ? 60_000 : 5000)
+  // A cold fork waits for the other node: a call may need many round trips. Test suites mine thousands of blocks in one call.
+  return config.rpc.timeoutMs ?? (isForked || config.tools ? 60_000 : 5000)
 }
 
 /** Returns the folder of the cached results of remote nodes. */

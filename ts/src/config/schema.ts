@@ -82,7 +82,7 @@ export const schema = section('', {
     'document',
   ),
   tools: yesNo(
-    'For test suites of Hardhat and Foundry on regtest and devnet: sets rpc.skipRemasc and choices.failedEstimate = "codeError", mines an empty first block on a new chain, and serves with one worker thread.',
+    'For test suites of Hardhat and Foundry on regtest and devnet: sets rpc.skipRemasc and choices.failedEstimate = "codeError", mines an empty first block on a new chain, and serves with one worker thread and a time limit of 60 s.',
     false,
   ),
   walletExposed: yesNo(
@@ -359,7 +359,7 @@ export const schema = section('', {
     timeoutMs: Type.Optional(
       Type.Integer({
         description:
-          'Time for one HTTP request or WebSocket message in milliseconds. 0: no limit. Default: 5000, in a fork 60000.',
+          'Time for one HTTP request or WebSocket message in milliseconds. 0: no limit. Default: 5000, in a fork and with tools 60000.',
         minimum: 0,
       }),
     ),
