@@ -1,7 +1,9 @@
 import { decidedChoices, remascVisibility } from './config/choices.ts'
 import {
+  callGasCapOf,
   databaseMemoryOf,
   dataDirOf,
+  estimateOf,
   forkCacheDirOf,
   hasAddressIndex,
   hasWallet,
@@ -59,9 +61,9 @@ export async function nodeConfig(config: Config): Promise<string> {
       notifiedFeesWei: config.miner.notifiedFeesWei,
     },
     poolQueue: config.rpc.maxWaiting,
-    callGasCap: config.rpc.callGasCap,
+    callGasCap: callGasCapOf(config),
     estimateGasCap: config.rpc.estimateGasCap,
-    estimate: config.rpc.estimate,
+    estimate: estimateOf(config),
     proofFormat: config.rpc.proofFormat,
     logBlocks: config.rpc.logBlocks,
     logCount: config.rpc.logCount,

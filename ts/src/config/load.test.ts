@@ -6,7 +6,17 @@ import { configProblems } from '../../tests/configProblems.ts'
 import { nodeConfig } from '../nodeConfig.ts'
 import { decidedChoices, remascVisibility } from './choices.ts'
 import { loadConfig } from './load.ts'
-import { databaseMemoryOf, dataDirOf, hasAddressIndex, hasWallet, miningOf, timeoutOf, workersOf } from './network.ts'
+import {
+  callGasCapOf,
+  databaseMemoryOf,
+  dataDirOf,
+  estimateOf,
+  hasAddressIndex,
+  hasWallet,
+  miningOf,
+  timeoutOf,
+  workersOf,
+} from './network.ts'
 import { defaultFile } from './print.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rhizome-config-'))
@@ -84,6 +94,17 @@ test('behavior: a fork and test suites have more time for a request, unless a se
   expect(timeoutOf(loadConfig({ settings: { tools: true } }))).toBe(60_000)
   expect(timeoutOf(loadConfig({ settings: { fork } }), false)).toBe(5000)
   expect(timeoutOf(loadConfig({ settings: { fork, rpc: { timeoutMs: 0 } } }))).toBe(0)
+})
+
+test('behavior: calls of test suites have more gas, and estimates are sufficient', () => {
+  const both = (settings: object) => {
+    const config = loadConfig({ settings })
+    return [callGasCapOf(config), estimateOf(config)]
+  }
+  expect(both({})).toEqual([10_000_000, 'reference'])
+  expect(both({ tools: true })).toEqual([30_000_000, 'tight'])
+  const rpc = { callGasCap: 21_000, estimate: 'reference' }
+  expect(both({ tools: true, rpc })).toEqual([21_000, 'reference'])
 })
 
 test('behavior: the explorer of a development network has an address index, unless a setting says otherwise', () => {

@@ -25,6 +25,16 @@ export function timeoutOf(config: Config, isForked = isFork(config)): number {
   return config.rpc.timeoutMs ?? (isForked || config.tools ? 60_000 : 5000)
 }
 
+/** Returns the gas limit of one eth_call. Test suites sort and prove in functions that only read. */
+export function callGasCapOf({ rpc, tools }: Config): number {
+  return rpc.callGasCap ?? (tools ? 30_000_000 : 10_000_000)
+}
+
+/** Returns which estimates eth_estimateGas has. Calls that check for the gas left, e.g. of ERC-4337, fail with the number of the reference. */
+export function estimateOf({ rpc, tools }: Config): 'reference' | 'tight' {
+  return rpc.estimate || (tools ? 'tight' : 'reference')
+}
+
 /** Returns the folder of the cached results of remote nodes. */
 export function forkCacheDirOf(config: Config): string {
   return config.fork.cacheDir === '' ? join(userCacheDir(), 'rhizome', 'fork') : config.fork.cacheDir

@@ -82,7 +82,7 @@ export const schema = section('', {
     'document',
   ),
   tools: yesNo(
-    'For test suites of Hardhat and Foundry on regtest and devnet: sets rpc.skipRemasc and choices.failedEstimate = "codeError", mines an empty first block on a new chain, and serves with one worker thread and a time limit of 60 s.',
+    'For test suites of Hardhat and Foundry on regtest and devnet: sets rpc.skipRemasc, rpc.estimate = "tight" and choices.failedEstimate = "codeError", mines an empty first block on a new chain, and serves with one worker thread, a time limit of 60 s and more gas for a call.',
     false,
   ),
   walletExposed: yesNo(
@@ -373,12 +373,17 @@ export const schema = section('', {
       1,
       1_000_000,
     ),
-    callGasCap: whole('Gas limit of one eth_call.', 10_000_000, 21_000),
+    callGasCap: Type.Optional(
+      Type.Integer({
+        description: 'Gas limit of one eth_call. Default: 10000000, with tools 30000000.',
+        minimum: 21_000,
+      }),
+    ),
     estimateGasCap: whole('Gas limit of one estimate with choices.estimateCap = "pool".', 6_800_000, 21_000),
     estimate: oneOf(
-      'eth_estimateGas of an execution that succeeds: the number of the reference, or (tight) the least sufficient gas, found by further runs.',
-      ['reference', 'tight'],
-      'reference',
+      'eth_estimateGas of an execution that succeeds: the number of the reference, or (tight) the least sufficient gas, found by further runs. Empty: reference, with tools tight.',
+      ['', 'reference', 'tight'],
+      '',
     ),
     proofFormat: oneOf(
       'eth_getProof: root first as in EIP-1186, with proofs of absence (rhizome), or leaf first from the state root, as coming releases of rskj answer (rskj).',
