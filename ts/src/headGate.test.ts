@@ -29,7 +29,10 @@ function gate() {
 
 test('behavior: a head that is there, that arrives, and that does not', async () => {
   const one = gate()
-  for (let read = 0; read < 2; read++) expect(one.latest()).toBe('5 0xab1234567890cd')
+  const [first, second] = [one.headers(false), one.headers(false)]
+  expect(first).toEqual([['X-Rhizome-Head', '5 0xab1234567890cd']])
+  expect(second).toBe(first)
+  expect(one.headers(true)).toHaveLength(2)
   expect(await one.reach(5, 0)).toBe(true)
   expect(await one.reach(6, 0)).toBe(false)
   const waiting = one.reach(7, 60_000)
@@ -41,6 +44,6 @@ test('behavior: a head that is there, that arrives, and that does not', async ()
 test('behavior: a closed node keeps no request waiting', async () => {
   const one = gate()
   one.close()
-  expect(one.latest()).toBe('')
+  expect(one.headers(true)).toEqual([])
   expect(await one.reach(9, 60_000)).toBe(true)
 })

@@ -1,4 +1,4 @@
-import type { HeadGate } from './http/headGate.ts'
+import { type HeadGate, HeadHeaders } from './http/headGate.ts'
 import type { Addon } from './native/bindings.ts'
 import type { HeadChanges } from './native/headChanges.ts'
 
@@ -7,29 +7,33 @@ const lookMs = 50
 
 /** Returns the heads of the node for the callers of a fleet. */
 export function headGate(native: Pick<Addon, 'latestBlock'>, heads: HeadChanges): HeadGate {
-  let known = ''
-  let knownNumber = -1
-  let knownStart = -1
-  const latest = (): string => {
+  let number = -1
+  let start = -1
+  // Written once for each head, not for each answer.
+  let named = new HeadHeaders('')
+  /** Reads the head if it has changed. Returns false while no node is open. */
+  const look = (): boolean => {
     try {
-      const changed = native.latestBlock(knownNumber, knownStart)
-      if (changed === null) return known
-      known = changed
-      knownNumber = Number.parseInt(changed, 10)
+      const changed = native.latestBlock(number, start)
+      if (changed === null) return true
+      number = Number.parseInt(changed, 10)
       // Six bytes of the hash, which a number holds exactly.
-      knownStart = Number.parseInt(changed.slice(changed.indexOf('x') + 1).slice(0, 12), 16)
-      return known
+      start = Number.parseInt(changed.slice(changed.indexOf('x') + 1).slice(0, 12), 16)
+      named = new HeadHeaders(changed)
+      return true
     } catch {
-      return ''
+      return false
     }
   }
-  // Not below any number while no node is open: the request itself fails.
-  const number = () => Number.parseInt(latest(), 10)
   return {
-    latest,
+    headers(hasOrigin) {
+      if (!look()) return []
+      return hasOrigin ? named.exposed : named.plain
+    },
     async reach(least, limitMs) {
       const until = performance.now() + limitMs
-      while (number() < least) {
+      // While no node is open the request itself fails.
+      while (look() && number < least) {
         const leftMs = until - performance.now()
         if (leftMs <= 0) return false
         await heads.next(Math.min(lookMs, leftMs))

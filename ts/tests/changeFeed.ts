@@ -27,6 +27,7 @@ export class FeedReader {
   readonly pause: () => void
   readonly resume: () => void
   #text = ''
+  #onChange: () => void = () => undefined
 
   private constructor(response: import('node:http').IncomingMessage, stop: () => void) {
     this.#stop = stop
@@ -35,6 +36,7 @@ export class FeedReader {
     response.on('data', (bytes: Buffer) => this.#take(bytes.toString()))
     response.on('close', () => {
       this.isClosed = true
+      this.#onChange()
     })
     response.on('error', () => undefined)
   }
@@ -72,6 +74,16 @@ export class FeedReader {
     return this.events
   }
 
+  /** Waits until there are events, or the feed is closed. */
+  next(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onChange = () => {
+        if (this.events.length > 0 || this.isClosed) resolve()
+      }
+      this.#onChange()
+    })
+  }
+
   close(): void {
     this.#stop()
   }
@@ -93,6 +105,7 @@ export class FeedReader {
         this.events.push(event)
       }
     }
+    this.#onChange()
   }
 }
 

@@ -11,6 +11,8 @@ const program = ['valkey-server', 'redis-server']
   .flatMap((name) => (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name)))
   .find(isExecutable)
 
+export const hasRedis = program !== undefined
+
 /** Defines tests that need a server; without a server they are skipped with the reason in their name. */
 export function describeWithRedis(name: string, tests: () => void): void {
   if (program === undefined) {

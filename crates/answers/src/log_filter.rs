@@ -91,43 +91,63 @@ impl LogQuery {
         }
     }
 
-    /// Returns the blocks to search at the current head. Bounds above the head are lowered to it.
+    /// Returns the blocks to search at the current head. Bounds above the head are lowered to the latest block.
     ///
     /// Fails with -32602 if the first block is above the last.
     pub fn search_range(&self, node: &Node) -> Result<SearchRange, RpcError> {
         match &self.range {
             RequestedRange::Block(hash) => Ok(SearchRange::Block(*hash)),
-            RequestedRange::Range { from, to } => range(*from, *to, node.latest_number(), node.options().tag_depths),
+            RequestedRange::Range { from, to } => {
+                let head = node.chain().head().number();
+                // The chain may have grown between both reads.
+                let heights = Heights { latest: node.latest_number().min(head), head };
+                range(*from, *to, heights, node.options().tag_depths)
+            }
         }
     }
 }
 
-fn range(from: Bound, to: Bound, head: u64, depths: Option<TagDepths>) -> Result<SearchRange, RpcError> {
+/// Blocks that bound a search.
+#[derive(Debug, Clone, Copy)]
+struct Heights {
+    /// The block of the tag latest.
+    latest: u64,
+    /// The best block, which a request can name by its number only.
+    head: u64,
+}
+
+fn range(
+    from: Bound,
+    to: Bound,
+    Heights { latest, head }: Heights,
+    depths: Option<TagDepths>,
+) -> Result<SearchRange, RpcError> {
     let first = match from {
         // Logs of pending blocks are not served.
         Bound::Pending => return Ok(SearchRange::Empty),
         Bound::Earliest => 0,
-        Bound::Latest => head,
-        Bound::Behind(tag) => tag.number(depths, head)?,
+        Bound::Latest => latest,
+        Bound::Behind(tag) => tag.number(depths, latest)?,
         Bound::Number(number) => number,
     };
-    let last = match to {
-        Bound::Earliest => 0,
-        Bound::Latest | Bound::Pending => head,
-        Bound::Behind(tag) => tag.number(depths, head)?,
-        Bound::Number(number) => number,
+    let (last, is_open) = match to {
+        Bound::Earliest => (0, false),
+        Bound::Latest | Bound::Pending => (latest, true),
+        Bound::Behind(tag) => (tag.number(depths, latest)?, false),
+        Bound::Number(number) => (number, number > head),
     };
-    // A range that starts above the head is empty. It is not reversed, though its upper bound is the head.
-    if first > head && (to == Bound::Latest || to == Bound::Pending) {
+    // A range that starts above the latest block is empty. It is not reversed, though its upper bound is that block.
+    if first > latest && matches!(to, Bound::Latest | Bound::Pending) {
         return Ok(SearchRange::Empty);
     }
     if first > last {
         return Err(RpcError::invalid_params("fromBlock cannot be greater than toBlock"));
     }
-    if first > head {
+    if first > head || (is_open && first > latest) {
         return Ok(SearchRange::Empty);
     }
-    Ok(SearchRange::Range(first, last.min(head)))
+    // A number above the head means the latest block.
+    Ok(SearchRange::Range(first, if is_open { latest } else { last }))
 }
 
 /// Returns whether a range ends before it begins at any head.
@@ -258,7 +278,7 @@ mod tests {
     #[test]
     fn ranges_against_the_head() {
         use Bound::{Behind, Earliest, Latest, Number, Pending};
-        let head = 31;
+        let head = Heights { latest: 31, head: 31 };
         assert_eq!(range(Latest, Latest, head, None), Ok(SearchRange::Range(31, 31)));
         assert_eq!(range(Earliest, Pending, head, None), Ok(SearchRange::Range(0, 31)));
         assert_eq!(range(Number(4), Number(0x9999), head, None), Ok(SearchRange::Range(4, 31)));
@@ -283,5 +303,18 @@ mod tests {
         assert!(tagged(Latest, Behind(DepthTag::Safe)).is_err());
         let refused = range(Behind(DepthTag::Safe), Latest, head, None).unwrap_err();
         assert_eq!(refused.message, "invalid blocknumber safe");
+    }
+
+    #[test]
+    fn a_range_by_numbers_may_end_above_the_latest_block() {
+        use Bound::{Earliest, Latest, Number};
+        let heights = Heights { latest: 29, head: 31 };
+        assert_eq!(range(Earliest, Latest, heights, None), Ok(SearchRange::Range(0, 29)));
+        assert_eq!(range(Earliest, Number(30), heights, None), Ok(SearchRange::Range(0, 30)));
+        assert_eq!(range(Number(31), Number(31), heights, None), Ok(SearchRange::Range(31, 31)));
+        assert_eq!(range(Number(30), Latest, heights, None), Ok(SearchRange::Empty));
+        assert_eq!(range(Earliest, Number(99), heights, None), Ok(SearchRange::Range(0, 29)));
+        assert_eq!(range(Number(30), Number(99), heights, None), Ok(SearchRange::Empty));
+        assert_eq!(range(Number(32), Number(99), heights, None), Ok(SearchRange::Empty));
     }
 }

@@ -57,8 +57,8 @@ const FEE_MARKET_BLOCKS: u64 = 50;
 pub struct Chain {
     /// Dropped first: the threads use the importer.
     _pruner: Option<BackgroundThread>,
-    /// Present if blocks are missing in the address index.
-    _address_indexer: Option<BackgroundThread>,
+    /// Present if blocks were missing in the address index of the database.
+    address_indexer: Mutex<Option<BackgroundThread>>,
     /// Present if snapshots are kept.
     snapshot_maker: Option<SnapshotMaker>,
     config: Arc<ChainConfig>,
@@ -114,7 +114,7 @@ impl Chain {
         let headers = HeaderChain::open(Arc::clone(&config), Arc::clone(&archive), Arc::clone(&publisher), invalid)?;
         Ok(Arc::new(Self {
             _pruner: pruner,
-            _address_indexer: address_indexer,
+            address_indexer: Mutex::new(address_indexer),
             snapshot_maker,
             config,
             archive,

@@ -2,9 +2,9 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rhizome_chain::{ChainError, ChainEvent, ProvenBlocks};
+use rhizome_chain::{Chain, ChainError, ChainEvent, ProvenBlocks};
 use rhizome_checkpoints::{CheckpointError, CopyRequests, DataCopy, restore_beside};
 
 use crate::{LIMIT, NOW, Scene, go_on};
@@ -65,6 +65,26 @@ fn a_running_node_continues_with_a_restored_database() {
         assert_eq!(heads.lock().unwrap().last_chunk(), Some(&[20, 21]));
         drop(chain);
         assert_eq!(scene.open("late").head().hash(), next.hash);
+    }
+}
+
+#[test]
+fn a_restored_database_without_an_address_index_gets_one() {
+    let scene = Scene::new(ProvenBlocks::All);
+    scene.mine("data", 20);
+    scene.create().unwrap();
+    let dir = scene.path("late");
+    let mut config = scene.config(&dir);
+    config.has_address_index = true;
+    let chain = Chain::open(config).unwrap();
+    chain.mine(NOW + 100).unwrap();
+    restore_beside(&scene.latest().unwrap(), &dir, chain.config(), &go_on).unwrap();
+    chain.open_restored().unwrap();
+    assert_eq!(chain.head().number(), 20);
+    let start = Instant::now();
+    while chain.blocks_missing_in_address_index().unwrap() != Some(0) {
+        assert!(start.elapsed() < LIMIT, "{:?}", chain.blocks_missing_in_address_index());
+        thread::sleep(Duration::from_millis(10));
     }
 }
 

@@ -1,11 +1,14 @@
 //! Publishes the blocks that this node stores, on the best chain and beside it.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
+use async_nats::jetstream::stream::LastRawMessageErrorKind;
 use futures_util::{StreamExt, stream};
 use rhizome_chain::{FleetLog, LogPlace};
 use rhizome_primitives::B256;
+use tokio::time::Instant;
 
 use crate::block_message;
 use crate::error::FleetError;
@@ -23,6 +26,8 @@ const BACKLOG: u64 = 22_000;
 const LOOK: Duration = Duration::from_millis(100);
 /// Time between two looks at the log itself.
 const LOG_LOOK: Duration = Duration::from_secs(5);
+/// Time between two looks for the message of the same head.
+const HEAD_LOOK: Duration = Duration::from_secs(3_600);
 /// Messages below that of the head that a node which begins with a copy of this database reads again: those of blocks that another
 /// importer published and that this one got later.
 const READ_AGAIN: u64 = 1_000;
@@ -31,8 +36,8 @@ const READ_AGAIN: u64 = 1_000;
 pub(crate) async fn publish(session: &Session, state: &FleetState) -> Result<Infallible, FleetError> {
     let log = state.chain.block_log();
     begin(session, state, &log)?;
-    let mut placed = B256::ZERO;
-    let mut next_look = tokio::time::Instant::now() + LOG_LOOK;
+    let mut placed = None;
+    let mut next_look = Instant::now() + LOG_LOOK;
     loop {
         let blocks = log.unpublished(PAGE)?;
         if !blocks.is_empty() {
@@ -44,10 +49,10 @@ pub(crate) async fn publish(session: &Session, state: &FleetState) -> Result<Inf
                 () = state.stored.notified() => {}
                 () = tokio::time::sleep(LOOK) => {}
             }
-            if tokio::time::Instant::now() >= next_look {
+            if Instant::now() >= next_look {
                 check_log(session).await?;
                 placed = write_place(session, state, &log, placed).await?;
-                next_look = tokio::time::Instant::now() + LOG_LOOK;
+                next_look = Instant::now() + LOG_LOOK;
             }
         }
     }
@@ -74,22 +79,40 @@ async fn check_log(session: &Session) -> Result<(), FleetError> {
     if info.created == session.blocks.cached_info().created { Ok(()) } else { Err(changed()) }
 }
 
+/// A head whose message was found in the log.
+#[derive(Clone, Copy)]
+struct PlacedHead {
+    hash: B256,
+    found: Instant,
+}
+
 /// Writes the place of the head in the log, unless it is that of the last call. A replica that begins with a copy of this database
-/// reads the log from there. Returns the head.
-async fn write_place(session: &Session, state: &FleetState, log: &FleetLog, placed: B256) -> Result<B256, FleetError> {
-    let head = state.chain.head().hash();
-    if head == placed {
+/// reads the log from there. Publishes a head again that retention has removed: nodes that lack it believe the log only.
+async fn write_place(
+    session: &Session,
+    state: &FleetState,
+    log: &FleetLog,
+    placed: Option<PlacedHead>,
+) -> Result<Option<PlacedHead>, FleetError> {
+    let head = Arc::clone(&state.chain.head().record);
+    let (number, hash) = (head.number(), head.hash);
+    if placed.is_some_and(|placed| placed.hash == hash && placed.found.elapsed() < HEAD_LOOK) {
         return Ok(placed);
     }
-    // Retention may have removed it.
-    let Ok(message) = session.blocks.get_last_raw_message_by_subject(&state.names.block(&head)).await else {
-        return Ok(placed);
+    let message = match session.blocks.get_last_raw_message_by_subject(&state.names.block(&hash)).await {
+        Ok(message) => message,
+        Err(error) => {
+            if error.kind() == LastRawMessageErrorKind::NoMessageFound && number > 0 {
+                publish_block(session, state, log, number, hash).await?;
+            }
+            return Ok(placed);
+        }
     };
     let place = LogPlace { log: session.log_identity(), sequence: message.sequence.saturating_sub(READ_AGAIN) };
     log.set_place(place);
     log.write_place()?;
     state.count(|counts| counts.place = place.sequence);
-    Ok(head)
+    Ok(Some(PlacedHead { hash, found: Instant::now() }))
 }
 
 async fn publish_page(

@@ -171,6 +171,7 @@ async fn session(state: &Arc<FleetState>) -> Result<Infallible, FleetError> {
         transactions::take(&session, state),
         heads::announce(&session, state),
         heads::listen(&session, state),
+        heads::verify(&session, state),
         changes::publish(&session, state),
     )?;
     Ok(never)

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use crate::block_import::ImportInput;
 use crate::changes::{ChangeSource, ChangeStatus};
 use crate::error::FleetError;
-use crate::heads::{FleetNode, HeadTable};
+use crate::head_table::{FleetNode, HeadTable};
 use crate::names::ChainNames;
 use crate::options::{FleetOptions, FleetRole};
 use crate::transactions::AcceptedTransactions;
@@ -82,7 +82,7 @@ pub struct FleetStatus {
     pub failing: Option<Duration>,
     /// Fault of the last damaged or invalid message.
     pub last_fault: Option<String>,
-    /// Whether this node lacks the best head of the fleet for more than a second.
+    /// Whether this node lacks the best head of the fleet for more than a second, or has not had it since its start.
     pub is_behind: bool,
     /// Whether the log has lost blocks that this node needs.
     pub has_gap: bool,

@@ -3,7 +3,7 @@
 //!
 //! [`Fleet`] owns two threads for the connection and, in a replica, a thread that feeds the importer. An importer publishes every block that
 //! it stores (`block_publisher`); a replica reads them (`block_reader`) and imports them like those of peers (`block_import`). All nodes
-//! exchange the transactions of their pools (`transactions`) and announce their heads (`heads`). On request, the node that holds a lease
+//! exchange the transactions of their pools (`transactions`) and announce their heads (`heads`, `heard_nodes`). On request, the node that holds a lease
 //! publishes the change feed (`changes`).
 //!
 //! Must not: know JSON or Node; decide about consensus; trust a message.
@@ -18,7 +18,9 @@ mod changes;
 mod error;
 mod fleet;
 mod fleet_state;
+mod head_table;
 mod heads;
+mod heard_nodes;
 mod lease;
 mod names;
 mod options;
@@ -31,5 +33,6 @@ pub use changes::{ChangeError, ChangeEvent, ChangePage, ChangeSource, ChangeStat
 pub use error::FleetError;
 pub use fleet::Fleet;
 pub use fleet_state::{FleetStatus, LogCounts, RestoreStatus, TransactionCounts};
-pub use heads::{FleetHead, FleetNode};
+pub use head_table::FleetNode;
+pub use heard_nodes::FleetHead;
 pub use options::{Credentials, CredentialsError, FleetOptions, FleetRole, TlsFiles};

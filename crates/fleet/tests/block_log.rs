@@ -169,3 +169,28 @@ fn an_importer_remembers_the_place_of_its_head() {
     // A replica that begins with this database reads the last 1,000 messages again.
     assert_eq!(wait_for(place, || importer.status()).sequence, 3);
 }
+
+#[test]
+#[cfg_attr(not(nats_server), ignore = "nats-server is not installed")]
+fn a_head_that_retention_has_removed_is_published_again() {
+    let (mut server, importer) = connected_importer();
+    let last = mine(&importer.chain, 3).pop().unwrap();
+    Node::replica(&server).reaches(last.hash);
+    let count = |server: &NatsServer| {
+        server.with_client(async |context| {
+            let stream = context.get_stream(stream(&importer.chain)).await.unwrap();
+            stream.get_info().await.unwrap().state.messages
+        })
+    };
+    server.with_client(async |context| {
+        context.get_stream(stream(&importer.chain)).await.unwrap().purge().await.unwrap();
+    });
+    assert_eq!(count(&server), 0);
+    server.kill();
+    server.restart();
+    wait_for(|| (count(&server) == 1).then_some(()), || importer.status());
+    // A replica without the other blocks knows that the log has lost them.
+    let replica = Node::replica(&server);
+    replica.fails_with("retention has passed this node by");
+    assert!(replica.status().is_behind);
+}

@@ -28,13 +28,13 @@ fn page(chain: &Chain, from: Option<&str>) -> ChangePage {
     ChangePage { events, is_at_head: next.is_none() }
 }
 
-fn publisher(server: &NatsServer, chain: &Arc<Chain>) -> Node {
+pub(crate) fn publisher(server: &NatsServer, chain: &Arc<Chain>) -> Node {
     let read = Arc::clone(chain);
     let source = ChangeSource::new("blocks".into(), move |from| Ok(page(&read, from)));
     Node::start_as(options(FleetRole::Importer, &server.url()), chain, Some(source))
 }
 
-fn changes(node: &Node) -> ChangeStatus {
+pub(crate) fn changes(node: &Node) -> ChangeStatus {
     node.status().changes.unwrap()
 }
 
@@ -53,7 +53,7 @@ fn messages(server: &NatsServer, chain: &Chain) -> Vec<(HeaderMap, Vec<u8>)> {
     })
 }
 
-fn publishes_up_to(node: &Node, server: &NatsServer, hash: B256) -> Vec<(HeaderMap, Vec<u8>)> {
+pub(crate) fn publishes_up_to(node: &Node, server: &NatsServer, hash: B256) -> Vec<(HeaderMap, Vec<u8>)> {
     let found = || {
         let all = messages(server, &node.chain);
         all.last().filter(|(_, payload)| payload.ends_with(hash.to_string().as_bytes())).is_some().then_some(all)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { headHeaders, leastHeadOf } from './headGate.ts'
+import { HeadHeaders, leastHeadOf } from './headGate.ts'
 
 test('behavior: the least head is a decimal number', () => {
   expect(leastHeadOf('')).toBeUndefined()
@@ -9,7 +9,8 @@ test('behavior: the least head is a decimal number', () => {
 })
 
 test('behavior: web pages may read the head', () => {
-  expect(headHeaders('1 0xab', false)).toEqual([['X-Rhizome-Head', '1 0xab']])
-  expect(headHeaders('1 0xab', true)).toContainEqual(['Access-Control-Expose-Headers', 'X-Rhizome-Head'])
-  expect(headHeaders('', true)).toEqual([])
+  const { plain, exposed } = new HeadHeaders('1 0xab')
+  expect(plain).toEqual([['X-Rhizome-Head', '1 0xab']])
+  expect(exposed).toEqual([...plain, ['Access-Control-Expose-Headers', 'X-Rhizome-Head']])
+  expect(new HeadHeaders('')).toEqual({ plain: [], exposed: [] })
 })

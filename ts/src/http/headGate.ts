@@ -2,8 +2,8 @@ import type { Headers } from './reply.ts'
 
 /** Heads of the node for the callers of a fleet. */
 export interface HeadGate {
-  /** Returns number and hash of the block of the tag latest, separated by a space; empty while no node is open. */
-  readonly latest: () => string
+  /** Returns the headers of an answer that is computed from now on. Web pages may read them, too. Called for each request. */
+  readonly headers: (hasOrigin: boolean) => Headers
   /** Waits until that block has a number; false after the time. */
   readonly reach: (number: number, limitMs: number) => Promise<boolean>
 }
@@ -17,9 +17,15 @@ export function leastHeadOf(text: string): number | undefined {
   return /^[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN
 }
 
-/** Returns the header of an answer. Web pages may read it, too. */
-export function headHeaders(latest: string, hasOrigin: boolean): Headers {
-  if (latest === '') return []
-  const head = ['X-Rhizome-Head', latest] as const
-  return hasOrigin ? [head, ['Access-Control-Expose-Headers', 'X-Rhizome-Head']] : [head]
+/** Headers that name a head. */
+export class HeadHeaders {
+  readonly plain: Headers
+  /** For answers to web pages. */
+  readonly exposed: Headers
+
+  /** `latest`: number and hash of the block of the tag latest, separated by a space; empty while no node is open. */
+  constructor(latest: string) {
+    this.plain = latest === '' ? [] : [['X-Rhizome-Head', latest]]
+    this.exposed = latest === '' ? [] : [...this.plain, ['Access-Control-Expose-Headers', 'X-Rhizome-Head']]
+  }
 }

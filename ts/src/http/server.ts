@@ -19,7 +19,7 @@ import { type Connections, routesBehind } from './connections.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import { type FeedRoute, feedRequestOf } from './feedRoute.ts'
 import { framingOf } from './framing.ts'
-import { type HeadGate, headHeaders, leastHeadHeader, leastHeadOf } from './headGate.ts'
+import { type HeadGate, leastHeadHeader, leastHeadOf } from './headGate.ts'
 import { LargeAnswers } from './largeAnswers.ts'
 import { isJson } from './mediaType.ts'
 import { isHostAllowed, isOriginAllowed } from './origin.ts'
@@ -388,7 +388,7 @@ export class HttpServer {
     const done = { bytes: body.bytes, held }
     this.#running++
     // Read before the answer is computed: the answer is never older.
-    const head = this.#heads === undefined ? noHeaders : headHeaders(this.#heads.latest(), headers.length > 0)
+    const head = this.#heads?.headers(headers.length > 0) ?? noHeaders
     const reply = this.#bodies.serve(body.bytes, context)
     if (reply instanceof Promise) {
       if (held !== uncounted) void reply.finally(() => release(done)).catch(() => undefined)

@@ -34,7 +34,7 @@ export interface LeftOut {
   readonly isDropped: boolean
 }
 
-export function headCursor(native: Addon): Cursor {
+export function headCursor(native: Pick<Addon, 'headCursor'>): Cursor {
   return JSON.parse(native.headCursor()) as Cursor
 }
 

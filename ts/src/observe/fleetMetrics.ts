@@ -39,7 +39,10 @@ function register(registry: Registry): (figures: FleetFigures) => void {
     new Gauge({ name: `rhizome_fleet_${name}`, help, labelNames, registers })
   const counter = (name: string, help: string) => new Counter({ name: `rhizome_fleet_${name}_total`, help, registers })
   const up = gauge('up', 'Whether the node is connected and has no failure.')
-  const behind = gauge('behind', 'Whether the best head of the fleet has been missing for more than a second.')
+  const behind = gauge(
+    'behind',
+    'Whether the best head of the fleet has been missing for more than a second, or since the start.',
+  )
   const latest = gauge('latest_number', 'Number of the block of the tag latest.')
   const restores = counter('restores', 'Checkpoints that this node restored because the block log has passed it by.')
   const restored = gauge('restore_bytes', 'Bytes of the checkpoint that are there, while one is restored.')

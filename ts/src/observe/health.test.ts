@@ -85,7 +85,9 @@ describe('judgeHealth', () => {
       return judgeHealth({ ...figures, fleet: { ...part, ...change } }, limits, 0, false)
     }
     expect(of({})).toMatchObject({ ready: true, fleet: { role: 'replica', isConnected: true, failure: null } })
-    expect(of({ isBehind: true }).reasons).toEqual(['the best head of the fleet has been missing for more than 1 s'])
+    expect(of({ isBehind: true }).reasons).toEqual([
+      'the best head of the fleet has been missing for more than 1 s, or since the start',
+    ])
     const away = { isConnected: false, failure: 'the server is away', failingSeconds: 60 }
     expect(of(away)).toMatchObject({ ready: true, fleet: { failure: 'the server is away' } })
     expect(of({ ...away, failingSeconds: 61 }).reasons).toEqual([

@@ -97,7 +97,7 @@ function fleetReasons(fleet: HealthFigures['fleet'], { maxFleetFailureSeconds: m
   if (fleet?.role !== 'replica') return []
   const { isBehind, failure, failingSeconds } = fleet
   return [
-    ...(isBehind ? ['the best head of the fleet has been missing for more than 1 s'] : []),
+    ...(isBehind ? ['the best head of the fleet has been missing for more than 1 s, or since the start'] : []),
     ...(most > 0 && failure !== null && failingSeconds > most
       ? [`the node has been cut off from its fleet for ${failingSeconds} s; at most ${most} s are allowed (${failure})`]
       : []),

@@ -119,7 +119,7 @@ export interface FleetNodeFigures {
 export interface FleetFigures {
   readonly role: 'importer' | 'replica'
   readonly isConnected: boolean
-  /** Whether this node lacks the best head of the fleet for more than a second. */
+  /** Whether this node lacks the best head of the fleet for more than a second, or has not had it since its start. */
   readonly isBehind: boolean
   /** Number of the block of the tag latest. */
   readonly latest: number

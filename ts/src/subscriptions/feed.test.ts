@@ -27,6 +27,8 @@ class Numbers implements FeedPages {
     return () => this.#wake.delete(listener)
   }
 
+  head = () => this.end
+
   async page(from: string): Promise<FeedPage> {
     const { fault } = this
     this.fault = undefined
@@ -210,6 +212,15 @@ test('behavior: the block of a cursor is waited for in a fleet', async () => {
   pages.add(1)
   await opened
   expect(pages.reads).toEqual([0])
+  for (const [from, message] of [
+    ['1-0xab-1', 'absent'],
+    ['9-0xab-1', 'The node has no block 9 yet'],
+  ] as const) {
+    const late = await setUp({ ...readFeed({ from: '0' }), from }, undefined, 10)
+    // Each look finds nothing.
+    late.pages.page = () => Promise.reject(new RpcError(code.notStored, 'absent'))
+    await expect(late.open()).rejects.toThrow(message)
+  }
   const alone = await setUp()
   alone.pages.fault = new RpcError(code.notStored, 'absent')
   await expect(alone.open()).rejects.toThrow('absent')

@@ -1,7 +1,7 @@
 import type { FeedPage } from '../native/feedPage.ts'
 import { pageBytes } from '../native/feedPage.ts'
 import type { Caller } from '../rpc/caller.ts'
-import { code, contractNotAllowed, internalError, methodNotAllowed, RpcError } from '../rpc/errors.ts'
+import { code, contractNotAllowed, internalError, methodNotAllowed, RpcError, unavailable } from '../rpc/errors.ts'
 import type { FeedClient, OpenFeed } from '../rpc/feedClient.ts'
 import type { Reservation } from '../rpc/memoryBudget.ts'
 import { type FeedOptions, feedAddresses, feedMethods, isExecuted } from '../rpc/parameters/feed.ts'
@@ -28,6 +28,8 @@ export interface FeedPages {
   readonly changes: number
   /** Adds a listener for changes. Returns a function that removes it. */
   onChange(listener: () => void): () => void
+  /** Returns the number of the best block. */
+  head(): number
   page(from: string): Promise<FeedPage>
 }
 
@@ -71,10 +73,17 @@ export class Feed implements OpenFeed {
         return
       } catch (error) {
         const leftMs = until - performance.now()
-        if (!hasCode(error, code.notStored) || leftMs <= 0 || this.#isClosed) throw error
+        if (!hasCode(error, code.notStored) || this.#isClosed) throw error
+        if (leftMs <= 0) throw waitMs > 0 ? this.#late(error) : error
         await this.#pause(Math.min(leftMs, arrivalMs))
       }
     }
+  }
+
+  /** Returns the error for a block that has not arrived: it may be on its way if it is above the head of this node. */
+  #late(error: unknown): unknown {
+    const number = Number(/^(\d+)-/.exec(this.#options.from)?.[1])
+    return number > this.#pages.head() ? unavailable(`The node has no block ${number} yet`) : error
   }
 
   async run(): Promise<void> {

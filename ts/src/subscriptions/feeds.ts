@@ -1,4 +1,5 @@
 import type { Addon } from '../native/bindings.ts'
+import { headCursor } from '../native/feed.ts'
 import { type FeedPage, feedPage } from '../native/feedPage.ts'
 import type { HeadChanges } from '../native/headChanges.ts'
 import { limitReached, overloaded } from '../rpc/errors.ts'
@@ -12,7 +13,7 @@ import { SubscribedClient } from './subscribedClient.ts'
 
 /** Dependencies of the feeds of a worker. */
 export interface FeedParts {
-  readonly native: Pick<Addon, 'feedPage' | 'cancelExecution'>
+  readonly native: Pick<Addon, 'feedPage' | 'headCursor' | 'cancelExecution'>
   readonly heads: HeadChanges
   readonly memory: MemoryBudget
   /** Time for the block of a cursor to arrive from another node of a fleet; 0 without one. */
@@ -111,6 +112,7 @@ export class Feeds implements FeedPort {
 
   #pages(options: FeedOptions, { isEventStream }: FeedClient, context: RequestContext): FeedPages {
     const content = feedContent(options)
+    const { native } = this.#parts
     const changes = () => this.#changes
     return {
       get changes() {
@@ -120,6 +122,7 @@ export class Feeds implements FeedPort {
         this.#listeners.add(listener)
         return () => this.#listeners.delete(listener)
       },
+      head: () => headCursor(native).number,
       page: (from) => this.#page(from, content, isEventStream, context),
     }
   }

@@ -7,6 +7,7 @@ use rhizome_primitives::{B256, U256};
 use rhizome_storage::NodeVersions;
 
 use super::Chain;
+use crate::address_indexer;
 use crate::error::ChainError;
 use crate::fleet_log::FleetLog;
 use crate::import::prepared_block::PreparedBlock;
@@ -25,6 +26,11 @@ impl Chain {
     /// block of it is announced but the head. After a failure the chain tries again at the next write.
     pub fn open_restored(&self) -> Result<(), ChainError> {
         self.importer.run(recovery::open_restored)??;
+        let mut indexer = self.address_indexer.lock();
+        // The old thread may be in the middle of a step.
+        *indexer = None;
+        *indexer = address_indexer::start(&self.importer)?;
+        drop(indexer);
         self.headers.rebase(&self.head().record)
     }
 
