@@ -21,21 +21,16 @@ const headers = [
   { line: 24, version: '24.21.0', sha256: '61ecf27ad70afee991b671c28561eb497028294a67d132f9bbaac9ad73f81d3b' },
 ]
 
-/** Writes the binaries of this platform for all lines of Node.js, and uWebSockets.json, into `folder`. */
-export async function releaseHttpServer(root, folder) {
+/** Writes the binaries of this platform for the lines of Node.js with these ABIs, and uWebSockets.json, into `folder`. */
+export async function releaseHttpServer(root, folder, abis) {
   const built = process.platform === 'linux' ? await build(join(folder, 'work')) : {}
-  gather(
-    root,
-    folder,
-    nodeLines.map(({ abi }) => abi),
-    built,
-  )
+  gather(root, folder, abis, built)
   rmSync(join(folder, 'work'), { recursive: true, force: true })
 }
 
-/** Copies the pinned binary for the running Node.js into `folder`. */
-export function pinnedHttpServer(root, folder) {
-  gather(root, folder, [thisSystem().abi], {})
+/** Like releaseHttpServer, with the pinned binaries only. */
+export function pinnedHttpServer(root, folder, abis) {
+  gather(root, folder, abis, {})
 }
 
 function gather(root, folder, abis, built) {

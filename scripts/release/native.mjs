@@ -1,10 +1,10 @@
-// The native files of one platform, gathered in a folder: the addon, the HTTP server's binaries with their
-// description (uWebSockets.json), and the SBOM of all. The platform's package is this folder; in ts/src/native it serves a checkout.
+// The native files of one platform, gathered in a folder: the addon with its SBOM, and the HTTP server's binaries with their
+// description (uWebSockets.json). The platform's packages have these files; in ts/src/native they serve a checkout.
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileName, neededGlibc, thisSystem } from '../../ts/src/native/binaries.mjs'
 import { run } from '../setup/run.mjs'
-import { nativeSbom, originOf } from './sbom.mjs'
+import { addonSbom } from './sbom.mjs'
 
 /** Oldest supported glibc of released packages. */
 export const oldestGlibc = '2.28'
@@ -20,15 +20,10 @@ export async function gatherNative(root, manifest, name, folder, server) {
   }
   const { platform } = thisSystem()
   const binaries = readJson(join(server, 'uWebSockets.json'))
-  const components = {}
-  for (const [abi, binary] of Object.entries(binaries)) {
-    const file = fileName(platform, abi)
-    cpSync(join(server, file), join(folder, file))
-    components[file] = { ...binary, origin: originOf(root, binary.source) }
-  }
-  cpSync(join(root, 'node_modules/uWebSockets.js/LICENSE'), join(folder, 'LICENSE-uWebSockets'))
+  for (const abi of Object.keys(binaries))
+    cpSync(join(server, fileName(platform, abi)), join(folder, fileName(platform, abi)))
   writeJson(join(folder, 'uWebSockets.json'), binaries)
-  writeJson(join(folder, 'sbom.cdx.json'), nativeSbom(root, `@rhizome-node/${name}`, manifest, components), 0)
+  writeJson(join(folder, 'sbom.cdx.json'), addonSbom(root, `@rhizome-node/${name}`, manifest), 0)
 }
 
 /** Returns the binaries in a folder of Linux files with the glibc version that each needs. */

@@ -1,15 +1,17 @@
-// npm run pack -- [--native PLATFORM=DIR]... [--out DIR]: the packages to publish, as .tgz files. One contains the program, one
-// per platform the native files; the first names the others as optional dependencies, so that npm installs the package of the platform.
+// npm run pack -- [--native PLATFORM=DIR]... [--out DIR]: the packages to publish, as .tgz files. One contains the program, one per
+// platform the addon, one per platform and line of Node.js the HTTP server. The first names the others as optional dependencies: npm
+// installs those whose `os`, `cpu`, `libc` and `engines` fit.
 // Without --native: this platform, with the addon of the checkout and the HTTP server for the running Node.js.
 import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { fileName, nodeLines, thisSystem } from '../../ts/src/native/binaries.mjs'
 import { outputOf, run, SetupError } from '../setup/run.mjs'
 import { root, setup } from '../setup.mjs'
 import { pinnedHttpServer } from './httpServer.mjs'
 import { gatherNative, readJson, writeJson } from './native.mjs'
 import { platforms, thisPlatform } from './platforms.mjs'
-import { programSbom } from './sbom.mjs'
+import { programSbom, serverSbom } from './sbom.mjs'
 
 const licenses = ['LICENSE-MIT', 'LICENSE-APACHE']
 const content = ['README.md', 'CHANGELOG.md', ...licenses, 'ts/rhizome.mjs', 'ts/src/native/binaries.mjs', 'ts/dist']
@@ -20,16 +22,16 @@ export async function pack(natives, out) {
   const work = join(root, 'node_modules/.cache/packages')
   rmSync(work, { recursive: true, force: true })
   mkdirSync(out, { recursive: true })
-  const folders = natives.map(([name, folder]) => nativePackage(work, manifest, name, folder))
-  if (folders.length === 0) folders.push(await packageOfHere(work, manifest))
-  folders.push(
+  const platformsOf = natives.length > 0 ? natives : [await gatherHere(work, manifest)]
+  const packed = platformsOf.flatMap(([name, folder]) => nativePackages(work, manifest, name, folder))
+  packed.push(
     programPackage(
       work,
       manifest,
-      folders.map(({ name }) => name),
+      packed.map(({ name }) => name),
     ),
   )
-  for (const { folder } of folders) {
+  for (const { folder } of packed) {
     await run('npm', ['pack', '--loglevel=error', '--pack-destination', out], {
       cwd: folder,
       shell: process.platform === 'win32',
@@ -51,7 +53,8 @@ function programPackage(work, { scripts, devDependencies, dependencies, private:
   return { name: manifest.name, folder }
 }
 
-async function packageOfHere(work, manifest) {
+/** Gathers the native files of this platform. Returns its name and their folder. */
+async function gatherHere(work, manifest) {
   const name = thisPlatform()?.name
   if (name === undefined) {
     throw new SetupError(
@@ -59,34 +62,61 @@ async function packageOfHere(work, manifest) {
     )
   }
   const [server, gathered] = [join(work, 'server'), join(work, 'native')]
-  pinnedHttpServer(root, server)
+  pinnedHttpServer(root, server, [thisSystem().abi])
   await gatherNative(root, manifest, name, gathered, server)
-  return nativePackage(work, manifest, name, gathered)
+  return [name, gathered]
 }
 
-function nativePackage(work, { version, license, engines, name: program }, name, gathered) {
+/** Splits the native files of a platform into its package and one for each line of Node.js. */
+function nativePackages(work, manifest, name, gathered) {
   const platform = platforms.find((one) => one.name === name)
   if (platform === undefined) {
     throw new SetupError(`--native: ${name} is not one of ${platforms.map((one) => one.name).join(', ')}`)
   }
-  const folder = join(work, name)
-  for (const path of licenses) cpSync(join(root, path), join(folder, path))
-  cpSync(gathered, folder, { recursive: true })
-  const { os, cpu, libc } = platform
-  const packageName = `@rhizome-node/${name}`
-  writeJson(join(folder, 'package.json'), {
-    name: packageName,
-    version,
-    description: `The native files of ${program} for ${name}`,
+  const addon = join(work, name)
+  for (const path of licenses) cpSync(join(root, path), join(addon, path))
+  // Describes the HTTP server's binaries for all lines of Node.js, so that the program can name a supported line.
+  for (const file of ['rhizome.node', 'uWebSockets.json', 'sbom.cdx.json'])
+    cpSync(join(gathered, file), join(addon, file))
+  const { engines, license, name: program } = manifest
+  const native = nativePackage(addon, manifest, platform, {
+    name: `@rhizome-node/${name}`,
+    description: `The native addon of ${program} for ${name}`,
     license: `(${license}) AND Apache-2.0`,
     engines,
+  })
+  const binaries = readJson(join(gathered, 'uWebSockets.json'))
+  const servers = Object.entries(binaries).map(([abi, binary]) => {
+    const { line, from } = nodeLines.find((one) => one.abi === abi)
+    const folder = join(work, `${name}-node${line}`)
+    const packageName = `@rhizome-node/${name}-node${line}`
+    const file = fileName(`${platform.os}-${platform.cpu}`, abi)
+    cpSync(join(gathered, file), join(folder, file))
+    cpSync(join(root, 'node_modules/uWebSockets.js/LICENSE'), join(folder, 'LICENSE'))
+    writeJson(join(folder, 'sbom.cdx.json'), serverSbom(root, packageName, manifest, file, binary), 0)
+    return nativePackage(folder, manifest, platform, {
+      name: packageName,
+      description: `The HTTP server (uWebSockets.js) of ${program} for ${name} and Node.js ${line}`,
+      license: 'Apache-2.0',
+      engines: { node: `^${from}` },
+    })
+  })
+  return [native, ...servers]
+}
+
+/** Writes the package.json of a package with native files, which are in `folder`. */
+function nativePackage(folder, { version }, { os, cpu, libc }, { name, ...fields }) {
+  writeJson(join(folder, 'package.json'), {
+    name,
+    version,
+    ...fields,
     files: readdirSync(folder),
     os: [os],
     cpu: [cpu],
     ...(libc && { libc: [libc] }),
     publishConfig: { access: 'public' },
   })
-  return { name: packageName, folder }
+  return { name, folder }
 }
 
 if (process.argv[1]?.endsWith('pack.mjs')) {

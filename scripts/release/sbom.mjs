@@ -15,10 +15,22 @@ export function programSbom(root, manifest) {
   )
 }
 
-/** Returns the SBOM of a platform's package: the crates in the addon, and the binaries of the HTTP server by file name. */
-export function nativeSbom(root, name, manifest, binaries) {
-  const server = npmPackages(root).find((one) => one.name === 'uWebSockets.js')
-  const files = Object.entries(binaries).map(([file, { sha256, origin }]) => ({
+/** Returns the SBOM of the addon's package: its crates. */
+export function addonSbom(root, name, manifest) {
+  return document(name, manifest, crates(root).map(crateComponent))
+}
+
+/**
+ * Returns the SBOM of a package with one binary of the HTTP server, which the release workflow built from `source` or which is
+ * in the npm package.
+ */
+export function serverSbom(root, name, manifest, file, { sha256, source }) {
+  const { version, resolved } = npmPackages(root).find((one) => one.name === 'uWebSockets.js')
+  const origin =
+    source === undefined
+      ? { version, purl: `pkg:npm/${resolved}@${version}` }
+      : { version: source.tag, purl: `pkg:github/uNetworking/uWebSockets.js@${source.commit}` }
+  const component = {
     type: 'library',
     'bom-ref': `uWebSockets.js/${file}`,
     name: 'uWebSockets.js',
@@ -26,18 +38,9 @@ export function nativeSbom(root, name, manifest, binaries) {
     purl: origin.purl,
     licenses: [{ license: { id: 'Apache-2.0' } }],
     hashes: [{ alg: 'SHA-256', content: sha256 }],
-    description: `${file}; contains uSockets, BoringSSL and, in builds of the npm package ${server.resolved}, lsquic`,
-  }))
-  return document(name, manifest, [...crates(root).map(crateComponent), ...files])
-}
-
-/** Sources of the pinned binaries, and of the binaries that the release workflow builds. */
-export function originOf(root, source) {
-  if (source !== undefined) {
-    return { version: source.tag, purl: `pkg:github/uNetworking/uWebSockets.js@${source.commit}` }
+    description: `${file}; contains uSockets, BoringSSL and, in builds of the npm package ${resolved}, lsquic`,
   }
-  const { version } = npmPackages(root).find(({ name }) => name === 'uWebSockets.js')
-  return { version, purl: `pkg:npm/uwebsockets@${version}` }
+  return document(name, manifest, [component])
 }
 
 /** Returns the packages of package-lock.json in a running node, as `{name, resolved, version, license, integrity}`. */

@@ -1,35 +1,50 @@
 // Installs packed packages in an empty folder with Node.js alone, and sends the node a request.
-import { spawn, spawnSync } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { SetupError } from '../setup/run.mjs'
+import { promisify } from 'node:util'
+import { outputOf, SetupError } from '../setup/run.mjs'
+import { serveRegistry } from './registry.mjs'
 
-/** Installs the program and the package of `platform` and starts a node. Returns times and the size of the installation. */
-export async function tryPackages({ name, version }, files, platform) {
+/**
+ * Installs the program by name and starts a node. Returns the packages that npm chose for this system and this Node.js, times,
+ * and the size of the installation.
+ */
+export async function tryPackages({ name, version }, files) {
   const folder = mkdtempSync(join(tmpdir(), 'rhizome-packages-'))
   try {
     const project = join(folder, 'project')
-    mkdirSync(project)
-    writeFileSync(join(project, 'package.json'), '{"private": true}')
     const env = environment(folder)
     const show = (command, ...parameters) => output(command, parameters, { cwd: project, env })
     const started = performance.now()
-    const fitting = files.filter((file) =>
-      [`rhizome-node-rhizome-`, `-${platform}-`].some((part) => file.includes(part)),
-    )
-    show('npm', 'install', '--no-audit', '--no-fund', ...fitting)
+    const installed = await installFrom(files, name, project, env)
     const installMs = performance.now() - started
-    if (show('npx', 'rhizome', '--version') !== version) throw new SetupError(`--version is not ${version}`)
+    if ((await show('npx', 'rhizome', '--version')) !== version) throw new SetupError(`--version is not ${version}`)
     const load = `import(${JSON.stringify(`${name}/verify`)}).then((module) => console.log(typeof module.verifyHeader))`
-    if (show('node', '-e', load) !== 'function') throw new SetupError(`${name}/verify does not load`)
+    if ((await show('node', '-e', load)) !== 'function') throw new SetupError(`${name}/verify does not load`)
     const loadBridge = `import(${JSON.stringify(`${name}/bridge`)}).then((module) => console.log(typeof module.DevelopmentBridge))`
-    if (show('node', '-e', loadBridge) !== 'function') throw new SetupError(`${name}/bridge does not load`)
+    if ((await show('node', '-e', loadBridge)) !== 'function') throw new SetupError(`${name}/bridge does not load`)
     const answerMs = await firstAnswer(project, env)
-    return { installMs, answerMs, megabytes: bytesIn(join(project, 'node_modules')) / 2 ** 20 }
+    return { installed, installMs, answerMs, bytes: bytesIn(join(project, 'node_modules')) }
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   }
+}
+
+/** Installs a package in the new folder `project`, from a registry of `files`. Returns the installed packages of its scope. */
+export async function installFrom(files, name, project, env = process.env) {
+  mkdirSync(project)
+  writeFileSync(join(project, 'package.json'), '{"private": true}')
+  const registry = await serveRegistry(files)
+  try {
+    // A separate cache: a later registry may have the same address and other packages.
+    const flags = ['--no-audit', '--no-fund', '--registry', registry.url, '--cache', join(project, '../cache')]
+    await output('npm', ['install', ...flags, name], { cwd: project, env })
+  } finally {
+    registry.close()
+  }
+  return readdirSync(join(project, 'node_modules', dirname(name))).sort()
 }
 
 /** Programs of a machine that only runs the node: Node.js and the programs that npm needs; on Windows the whole path. */
@@ -48,7 +63,9 @@ function environment(folder) {
 }
 
 function which(name) {
-  return output('sh', ['-c', `command -v ${name}`], {})
+  const path = outputOf('sh', ['-c', `command -v ${name}`])
+  if (path === undefined) throw new SetupError(`${name} is not on the path`)
+  return path
 }
 
 /** Returns the milliseconds from the start of the installed program to its answer to eth_chainId. */
@@ -84,11 +101,15 @@ async function firstAnswer(cwd, env) {
   }
 }
 
-function output(command, parameters, options) {
+/** Returns the output of a program. Not blocking, because the registry answers in this thread. */
+async function output(command, parameters, options) {
   const shell = process.platform === 'win32'
-  const result = spawnSync(command, parameters, { encoding: 'utf8', shell, ...options })
-  if (result.status === 0) return result.stdout.trim()
-  throw new SetupError(`${command} ${parameters.join(' ')}: ${result.error?.message ?? result.stderr}`)
+  try {
+    const { stdout } = await promisify(execFile)(command, parameters, { shell, ...options })
+    return stdout.trim()
+  } catch (error) {
+    throw new SetupError(`${command} ${parameters.join(' ')}: ${error.stderr || error.message}`)
+  }
 }
 
 function bytesIn(folder) {

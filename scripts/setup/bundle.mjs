@@ -5,7 +5,7 @@ import { declare } from './declarations.mjs'
 
 /** Without comments, blank space and long names of variables. Names of functions and classes stay, for stack traces. */
 const keepNames = { function: true, class: true }
-const minify = { compress: false, mangle: { keepNames }, codegen: true }
+const minify = { compress: true, mangle: { keepNames }, codegen: true }
 const output = { format: 'esm', entryFileNames: '[name].js', minify }
 
 export async function buildBundle(root) {

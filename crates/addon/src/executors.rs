@@ -6,7 +6,7 @@
 use crate::answer_queue;
 use crate::optimizations::optimizations;
 use crate::owner;
-use crate::pool::{JobOutcome, Pool};
+use crate::pool::JobOutcome;
 use crate::process::{self, Running};
 use crate::reply::{Reply, refusal};
 use napi::bindgen_prelude::{Either, Object};
@@ -45,9 +45,22 @@ impl ExecutionLimit {
     }
 }
 
+/// Work for a thread of a pool.
+type Ask = Box<dyn FnOnce(&Node, &ExecutionLimit) -> Answer + Send>;
+
+/// Threads of an execution.
+#[derive(Clone, Copy)]
+enum Threads {
+    Calls,
+    /// Fewer, and calls never wait behind traces.
+    Traces,
+}
+
+// Each method is a type of closure: the functions that take them are thin, because they are compiled for each method.
+
 /// Answers on the caller's thread.
-pub(crate) fn sync(ask: impl FnOnce(&Node) -> Answer) -> Result<Reply> {
-    without_requests(|| process::ask(ask)).map(Reply).map_err(refusal)
+pub(crate) fn sync(ask: impl Fn(&Node) -> Answer) -> Result<Reply> {
+    answer_now(&ask).map(Reply).map_err(refusal)
 }
 
 /// Answers on the caller's thread. If that needs a value that a remote node has, answers in the pool.
@@ -55,11 +68,9 @@ pub(crate) fn sync_or_pooled(
     env: &Env,
     ask: impl Fn(&Node) -> Answer + Send + 'static,
 ) -> Result<Either<Reply, Object<'_>>> {
-    match without_requests(|| process::ask(&ask)) {
-        Err(error) if error.code == ErrorCode::ResourceExhausted => {
-            pooled(env, NO_LIMIT, NO_TOKEN, move |node, _limit| ask(node)).map(Either::B)
-        }
-        answer => answer.map(|text| Either::A(Reply(text))).map_err(refusal),
+    match local(answer_now(&ask))? {
+        Some(reply) => Ok(Either::A(reply)),
+        None => pooled(env, NO_LIMIT, NO_TOKEN, move |node, _limit| ask(node)).map(Either::B),
     }
 }
 
@@ -70,8 +81,7 @@ pub(crate) fn pooled(
     token: i64,
     ask: impl FnOnce(&Node, &ExecutionLimit) -> Answer + Send + 'static,
 ) -> Result<Object<'_>> {
-    let running = process::running().map_err(refusal)?;
-    queued(env, &running, &running.pool, deadline_ms, token, ask)
+    queued(env, Threads::Calls, deadline_ms, token, Box::new(ask))
 }
 
 /// Answers on the caller's thread if that takes less than [`INLINE_TIME_LIMIT`], otherwise as [`pooled`]. An execution
@@ -83,39 +93,48 @@ pub(crate) fn inline_or_pooled(
     token: i64,
     ask: impl Fn(&Node, &ExecutionLimit) -> Answer + Send + 'static,
 ) -> Result<Either<Reply, Object<'_>>> {
-    let running = process::running().map_err(refusal)?;
-    if may_run_inline && optimizations().inline_calls {
-        let deadline = Deadline::inline(INLINE_TIME_LIMIT);
-        let limit = ExecutionLimit { cancellation: deadline.clone(), deadline };
-        match without_requests(|| guarded(|| ask(&running.node(), &limit))) {
-            Err(error) if error.code == ErrorCode::ResourceExhausted => {}
-            answer => return answer.map(|text| Either::A(Reply(text))).map_err(refusal),
-        }
+    if may_run_inline
+        && optimizations().inline_calls
+        && let Some(reply) = local(answer_inline(&ask))?
+    {
+        return Ok(Either::A(reply));
     }
-    queued(env, &running, &running.pool, deadline_ms, token, ask).map(Either::B)
+    queued(env, Threads::Calls, deadline_ms, token, Box::new(ask)).map(Either::B)
 }
 
-/// As [`pooled`], on the threads for traces. These are fewer, and calls never wait behind traces.
+/// As [`pooled`], on the threads for traces.
 pub(crate) fn traced(
     env: &Env,
     deadline_ms: i64,
     token: i64,
     ask: impl FnOnce(&Node, &ExecutionLimit) -> Answer + Send + 'static,
 ) -> Result<Object<'_>> {
-    let running = process::running().map_err(refusal)?;
-    queued(env, &running, &running.traces, deadline_ms, token, ask)
+    queued(env, Threads::Traces, deadline_ms, token, Box::new(ask))
 }
 
-fn queued<'e>(
-    env: &'e Env,
-    running: &Running,
-    pool: &Pool,
-    deadline_ms: i64,
-    token: i64,
-    ask: impl FnOnce(&Node, &ExecutionLimit) -> Answer + Send + 'static,
-) -> Result<Object<'e>> {
+fn answer_now(ask: &dyn Fn(&Node) -> Answer) -> Answer {
+    without_requests(|| process::ask(ask))
+}
+
+fn answer_inline(ask: &dyn Fn(&Node, &ExecutionLimit) -> Answer) -> Answer {
+    let node = process::running()?.node();
+    let deadline = Deadline::inline(INLINE_TIME_LIMIT);
+    let limit = ExecutionLimit { cancellation: deadline.clone(), deadline };
+    without_requests(|| guarded(|| ask(&node, &limit)))
+}
+
+/// Returns an answer of the caller's thread; `None` if it takes too long or needs a request to a remote node.
+fn local(answer: Answer) -> Result<Option<Reply>> {
+    match answer {
+        Err(error) if error.code == ErrorCode::ResourceExhausted => Ok(None),
+        answer => answer.map(|text| Some(Reply(text))).map_err(refusal),
+    }
+}
+
+fn queued(env: &Env, threads: Threads, deadline_ms: i64, token: i64, ask: Ask) -> Result<Object<'_>> {
+    let running = process::running().map_err(refusal)?;
     let (reply, promise) = answer_queue::promise(env)?;
-    let limit = execution_limit(running, deadline_ms, token);
+    let limit = execution_limit(&running, deadline_ms, token);
     let (node, tokens) = (running.node(), Arc::clone(&running.tokens));
     let job = move |outcome| {
         let answer = match outcome {
@@ -125,6 +144,10 @@ fn queued<'e>(
         drop(node);
         tokens.settle(token);
         reply.settle(answer);
+    };
+    let pool = match threads {
+        Threads::Calls => &running.pool,
+        Threads::Traces => &running.traces,
     };
     pool.submit(owner::current(), Box::new(job));
     Ok(promise)

@@ -90,7 +90,7 @@ pub(crate) fn running() -> Result<Arc<Running>, RpcError> {
 }
 
 /// Calls a short function with the open node. Fails if none is open.
-pub(crate) fn ask(answer: impl FnOnce(&Node) -> Answer) -> Answer {
+pub(crate) fn ask(answer: &dyn Fn(&Node) -> Answer) -> Answer {
     match &*PROCESS.running.load() {
         Some(running) if READS_OLDER_BLOCKS.get() => answer(&running.node()),
         Some(running) => answer(&running.current.load()),

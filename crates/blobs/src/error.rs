@@ -81,6 +81,14 @@ pub enum BlobError {
         /// The location.
         location: String,
     },
+    /// A file of a folder cannot be read.
+    #[error("{file}: {source}")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// The failure.
+        source: Arc<io::Error>,
+    },
     /// A file of a folder cannot be written.
     #[error("{file}: cannot be written: {source}")]
     Disk {
@@ -97,9 +105,6 @@ pub enum BlobError {
         /// The failure.
         source: Arc<Error>,
     },
-    /// The threads for the network cannot be started.
-    #[error("the threads of a network client cannot be started: {0}")]
-    Thread(Arc<io::Error>),
 }
 
 impl BlobError {

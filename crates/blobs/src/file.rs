@@ -2,18 +2,20 @@ use std::ops::Range;
 
 use futures_util::TryStreamExt;
 use object_store::client::HttpError;
-use object_store::{Error, GetOptions, GetRange, GetResult, ObjectStore};
+use object_store::{Error, GetOptions, GetRange, GetResult};
 use parking_lot::Mutex;
 
 use crate::error::BlobError;
-use crate::location::BlobStore;
+use crate::folder::FileIdentity;
+use crate::location::{BlobStore, Source};
+use crate::server::Server;
 
 /// A file of a known length, read in ranges. All reads are of the same version of the file, as far as entity tag, time and length show.
 pub struct BlobFile {
     location: BlobStore,
     name: String,
     length: u64,
-    /// Entity tag or time of the first answer.
+    /// Version of the first read.
     version: Mutex<Option<Version>>,
 }
 
@@ -21,6 +23,14 @@ pub struct BlobFile {
 enum Version {
     Tag(String),
     Modified(i64),
+    Identity(FileIdentity),
+}
+
+impl Version {
+    fn of(answer: &GetResult) -> Self {
+        let modified = || Self::Modified(answer.meta.last_modified.timestamp_millis());
+        answer.meta.e_tag.clone().map_or_else(modified, Self::Tag)
+    }
 }
 
 impl BlobFile {
@@ -47,22 +57,29 @@ impl BlobFile {
         if range.is_empty() {
             return Ok(Vec::new());
         }
-        self.location.run(&file, self.receive(&file, range))
+        match &self.location.source {
+            Source::Folder(folder) => {
+                let (identity, bytes) =
+                    self.location.on_disk(&file, || folder.read_range(&self.name, range.clone()))?;
+                self.check_version(&file, Version::Identity(identity), identity.length)?;
+                complete(&file, range, bytes)
+            }
+            Source::Server(server) => server.run(&file, self.receive(server, &file, range)),
+        }
     }
 
-    async fn receive(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, BlobError> {
-        let path = self.location.path(&self.name);
+    async fn receive(&self, server: &Server, file: &str, range: Range<u64>) -> Result<Vec<u8>, BlobError> {
         // A weak tag matches nothing in a condition: it is compared below.
         let if_match = match &*self.version.lock() {
             Some(Version::Tag(tag)) if !tag.starts_with("W/") => Some(tag.clone()),
             _ => None,
         };
         let options = GetOptions { range: Some(GetRange::Bounded(range.clone())), if_match, ..GetOptions::default() };
-        let answer = match self.location.store.get_opts(&path, options).await {
+        let answer = match server.get(&self.name, options).await {
             Ok(answer) => answer,
-            Err(error) => return Err(self.without_range(file, error).await),
+            Err(error) => return Err(self.without_range(server, file, error).await),
         };
-        self.check_version(file, &answer)?;
+        self.check_version(file, Version::of(&answer), answer.meta.size)?;
         let expected = range.end.saturating_sub(range.start);
         let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or_default());
         let mut parts = answer.into_stream();
@@ -72,33 +89,24 @@ impl BlobFile {
             }
             bytes.extend_from_slice(&part);
         }
-        let received = bytes.len() as u64;
-        if received == expected {
-            Ok(bytes)
-        } else {
-            Err(BlobError::Incomplete { file: file.to_owned(), range, received })
-        }
+        complete(file, range, bytes)
     }
 
     /// Finds out why a range was not served: a server that sends the file, but no part of it, ignores ranges.
-    async fn without_range(&self, file: &str, error: Error) -> BlobError {
+    async fn without_range(&self, server: &Server, file: &str, error: Error) -> BlobError {
         let has_answer =
             matches!(error, Error::Generic { .. } | Error::NotSupported { .. }) && !is_connection_fault(&error);
         if !has_answer {
             return BlobError::of(file, error);
         }
-        let path = self.location.path(&self.name);
-        match self.location.store.get_opts(&path, GetOptions::default()).await {
+        match server.get(&self.name, GetOptions::default()).await {
             Ok(answer) if answer.meta.size != self.length => self.wrong_length(file, answer.meta.size),
             Ok(_) => BlobError::NoRanges { file: file.to_owned() },
             Err(_) => BlobError::of(file, error),
         }
     }
 
-    fn check_version(&self, file: &str, answer: &GetResult) -> Result<(), BlobError> {
-        let meta = &answer.meta;
-        let modified = || Version::Modified(meta.last_modified.timestamp_millis());
-        let version = meta.e_tag.clone().map_or_else(modified, Version::Tag);
+    fn check_version(&self, file: &str, version: Version, length: u64) -> Result<(), BlobError> {
         let is_first = {
             let mut first = self.version.lock();
             let is_first = first.is_none();
@@ -107,15 +115,24 @@ impl BlobFile {
             }
             is_first
         };
-        match meta.size == self.length {
+        match length == self.length {
             true => Ok(()),
-            false if is_first => Err(self.wrong_length(file, meta.size)),
+            false if is_first => Err(self.wrong_length(file, length)),
             false => Err(BlobError::Changed { file: file.to_owned() }),
         }
     }
 
     fn wrong_length(&self, file: &str, actual: u64) -> BlobError {
         BlobError::Length { file: file.to_owned(), expected: self.length, actual }
+    }
+}
+
+/// Returns the bytes of a range, or an error if some are missing.
+fn complete(file: &str, range: Range<u64>, bytes: Vec<u8>) -> Result<Vec<u8>, BlobError> {
+    let received = bytes.len() as u64;
+    match received == range.end.saturating_sub(range.start) {
+        true => Ok(bytes),
+        false => Err(BlobError::Incomplete { file: file.to_owned(), range, received }),
     }
 }
 

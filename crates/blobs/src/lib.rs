@@ -11,6 +11,7 @@ mod file;
 mod folder;
 mod limits;
 mod location;
+mod server;
 mod signing_key;
 mod writer;
 

@@ -1,20 +1,16 @@
+use std::io;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 
 use futures_util::TryStreamExt;
-use object_store::aws::AmazonS3Builder;
-use object_store::http::HttpBuilder;
-use object_store::local::LocalFileSystem;
-use object_store::path::Path;
-use object_store::{GetOptions, ObjectStore, ObjectStoreExt};
-use tokio::runtime::{Builder, Runtime};
+use object_store::GetOptions;
 use tokio::sync::watch;
-use tokio::time::timeout;
 
 use crate::error::BlobError;
 use crate::file::BlobFile;
-use crate::folder;
+use crate::folder::Folder;
 use crate::limits::BlobLimits;
+use crate::server::Server;
 use crate::writer::BlobWriter;
 
 /// Most files that a list may have.
@@ -23,13 +19,16 @@ const MAX_FILES: usize = 1 << 20;
 /// A folder of files: on disk, below an http or https URL, or below an s3 URL. Clones share their connections.
 #[derive(Clone)]
 pub struct BlobStore {
-    pub(crate) store: Arc<dyn ObjectStore>,
-    pub(crate) runtime: Arc<Runtime>,
-    pub(crate) limits: BlobLimits,
+    pub(crate) source: Source,
     cancelled: Arc<watch::Sender<bool>>,
-    kind: Kind,
     name: String,
-    prefix: Path,
+}
+
+/// Place of the files.
+#[derive(Clone)]
+pub(crate) enum Source {
+    Folder(Folder),
+    Server(Arc<Server>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,27 +54,16 @@ impl BlobStore {
         let (kind, name) = parse(location);
         let fault =
             |error: object_store::Error| BlobError::Location { location: name.clone(), reason: error.to_string() };
-        let mut prefix = Path::default();
-        let store: Arc<dyn ObjectStore> = match kind {
-            Kind::Folder => {
-                let folder = LocalFileSystem::new_with_prefix(&name);
-                Arc::new(folder.map_err(|_missing| BlobError::NotFound { file: name.clone() })?)
-            }
-            Kind::Http => {
-                let builder = HttpBuilder::new().with_url(location).with_client_options(limits.client());
-                Arc::new(builder.with_retry(limits.retry()).build().map_err(fault)?)
-            }
-            Kind::S3 => {
-                let path = location.split_once("://").and_then(|(_, rest)| rest.split_once('/'));
-                prefix = Path::from(path.map_or("", |(_bucket, path)| path));
-                let builder = AmazonS3Builder::from_env().with_url(location).with_client_options(limits.client());
-                Arc::new(builder.with_retry(limits.retry()).build().map_err(fault)?)
-            }
-        };
-        let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("rhizome-blobs").enable_all().build();
-        let runtime = Arc::new(runtime.map_err(|error| BlobError::Thread(Arc::new(error)))?);
         let cancelled = Arc::new(watch::Sender::new(false));
-        Ok(Self { store, runtime, limits, cancelled, kind, name, prefix })
+        let source = match kind {
+            Kind::Folder => {
+                let folder = Folder::open(PathBuf::from(&name));
+                Source::Folder(folder.map_err(|_missing| BlobError::NotFound { file: name.clone() })?)
+            }
+            Kind::Http => Source::Server(Server::http(location, limits, Arc::clone(&cancelled)).map_err(fault)?.into()),
+            Kind::S3 => Source::Server(Server::s3(location, limits, Arc::clone(&cancelled)).map_err(fault)?.into()),
+        };
+        Ok(Self { source, cancelled, name })
     }
 
     /// Opens a location, after creating it if it is a folder that does not exist.
@@ -113,109 +101,116 @@ impl BlobStore {
     /// Reads a whole file of at most `most` bytes.
     pub fn read_all(&self, name: &str, most: u64) -> Result<Vec<u8>, BlobError> {
         let file = self.address(name);
-        let read = async {
-            let answer = self.store.get_opts(&self.path(name), GetOptions::default()).await;
+        let too_long = || BlobError::TooLong { file: file.clone(), most };
+        let server = match &self.source {
+            Source::Folder(folder) => {
+                let bytes = self.on_disk(&file, || folder.read_start(name, most.saturating_add(1)))?;
+                return if bytes.len() as u64 > most { Err(too_long()) } else { Ok(bytes) };
+            }
+            Source::Server(server) => server,
+        };
+        server.run(&file, async {
+            let answer = server.get(name, GetOptions::default()).await;
             let mut parts = answer.map_err(|error| BlobError::of(&file, error))?.into_stream();
             let mut bytes = Vec::new();
             while let Some(part) = parts.try_next().await.map_err(|error| BlobError::of(&file, error))? {
                 if (bytes.len() + part.len()) as u64 > most {
-                    return Err(BlobError::TooLong { file: file.clone(), most });
+                    return Err(too_long());
                 }
                 bytes.extend_from_slice(&part);
             }
             Ok(bytes)
-        };
-        self.run(&file, read)
+        })
     }
 
     /// Lists the files, in no order. A web server cannot be listed.
     pub fn list(&self) -> Result<Vec<BlobEntry>, BlobError> {
         self.writable()?;
-        let listed = async {
-            let mut found = self.store.list(Some(&self.prefix));
-            let mut entries = Vec::new();
-            while let Some(meta) = found.try_next().await.map_err(|error| BlobError::of(&self.name, error))? {
-                let Some(name) = meta.location.prefix_match(&self.prefix) else { continue };
-                let name = name.map(|part| part.as_ref().to_owned()).collect::<Vec<_>>().join("/");
-                entries.push(BlobEntry { name, length: meta.size });
-                if entries.len() > MAX_FILES {
-                    return Err(BlobError::TooLong { file: self.name.clone(), most: MAX_FILES as u64 });
-                }
-            }
-            Ok(entries)
+        let files = match &self.source {
+            Source::Folder(folder) => self.on_disk(&self.name, || folder.list(MAX_FILES))?,
+            Source::Server(server) => server.run(&self.name, async {
+                server.list(MAX_FILES).await.map_err(|error| BlobError::of(&self.name, error))
+            })?,
         };
-        self.run(&self.name, listed)
+        if files.len() > MAX_FILES {
+            return Err(BlobError::TooLong { file: self.name.clone(), most: MAX_FILES as u64 });
+        }
+        Ok(files.into_iter().map(|(name, length)| BlobEntry { name, length }).collect())
     }
 
     /// Writes a whole file in place of an earlier one. Readers see the earlier or the new one.
     pub fn write(&self, name: &str, bytes: Vec<u8>) -> Result<(), BlobError> {
         self.writable()?;
         let file = self.address(name);
-        if let Some(folder) = self.folder() {
-            return folder::replace(folder, name, &bytes).map_err(|error| BlobError::disk(&file, error));
+        match &self.source {
+            Source::Folder(folder) => {
+                self.check_cancelled(&file)?;
+                folder.replace(name, &bytes).map_err(|error| BlobError::disk(&file, error))
+            }
+            Source::Server(server) => {
+                server.run(&file, async { server.put(name, bytes).await.map_err(|error| BlobError::of(&file, error)) })
+            }
         }
-        let path = self.path(name);
-        let put = async { self.store.put(&path, bytes.into()).await.map_err(|error| BlobError::of(&file, error)) };
-        self.run(&file, put).map(drop)
     }
 
     /// Starts a file that is written in parts.
     pub fn writer(&self, name: &str) -> Result<BlobWriter, BlobError> {
         self.writable()?;
-        BlobWriter::start(self.clone(), name)
+        BlobWriter::start(self, name)
     }
 
     /// Removes what killed writers left of files whose names are `is_own`. Only folders have such files: a bucket needs a rule
     /// that ends incomplete uploads.
     pub fn remove_unfinished(&self, is_own: &dyn Fn(&str) -> bool) -> Result<(), BlobError> {
-        let removed = self.folder().map(|folder| folder::remove_unfinished(folder, is_own));
-        removed.transpose().map(drop).map_err(|error| BlobError::disk(&self.name, error))
+        match &self.source {
+            Source::Folder(folder) => {
+                folder.remove_unfinished(is_own).map_err(|error| BlobError::disk(&self.name, error))
+            }
+            Source::Server(_) => Ok(()),
+        }
     }
 
     /// Removes a file. A missing one is no error.
     pub fn remove(&self, name: &str) -> Result<(), BlobError> {
         self.writable()?;
         let file = self.address(name);
-        let path = self.path(name);
-        let removed = async { self.store.delete(&path).await.map_err(|error| BlobError::of(&file, error)) };
-        match self.run(&file, removed) {
+        let removed = match &self.source {
+            Source::Folder(folder) => self.on_disk(&file, || folder.remove(name)),
+            Source::Server(server) => {
+                server.run(&file, async { server.delete(name).await.map_err(|error| BlobError::of(&file, error)) })
+            }
+        };
+        match removed {
             Err(BlobError::NotFound { .. }) => Ok(()),
             other => other,
         }
-    }
-
-    pub(crate) fn path(&self, name: &str) -> Path {
-        self.prefix.parts().chain(Path::from(name).parts()).collect()
     }
 
     pub(crate) fn address(&self, name: &str) -> String {
         format!("{}/{name}", self.name.trim_end_matches('/'))
     }
 
-    /// Runs a call on this thread, within the time of a call.
-    pub(crate) fn run<T>(&self, file: &str, call: impl Future<Output = Result<T, BlobError>>) -> Result<T, BlobError> {
-        let time = self.limits.call();
-        let mut cancelled = self.cancelled.subscribe();
-        self.runtime.block_on(async {
-            tokio::select! {
-                biased;
-                _ = cancelled.wait_for(|cancelled| *cancelled) => Err(BlobError::Cancelled { file: file.to_owned() }),
-                ended = timeout(time, call) => ended.unwrap_or_else(|_elapsed| {
-                    Err(BlobError::Stopped { file: file.to_owned(), seconds: time.as_secs() })
-                }),
-            }
+    /// Runs a call on a folder, unless calls are cancelled. `file` is named in errors.
+    pub(crate) fn on_disk<T>(&self, file: &str, call: impl FnOnce() -> io::Result<T>) -> Result<T, BlobError> {
+        self.check_cancelled(file)?;
+        call().map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => BlobError::NotFound { file: file.to_owned() },
+            _ => BlobError::Unreadable { file: file.to_owned(), source: Arc::new(error) },
         })
     }
 
-    /// Returns the path of a location on disk.
-    pub(crate) fn folder(&self) -> Option<&FilePath> {
-        (self.kind == Kind::Folder).then(|| FilePath::new(&self.name))
+    /// Fails if calls are cancelled.
+    pub(crate) fn check_cancelled(&self, file: &str) -> Result<(), BlobError> {
+        match *self.cancelled.borrow() {
+            true => Err(BlobError::Cancelled { file: file.to_owned() }),
+            false => Ok(()),
+        }
     }
 
     fn writable(&self) -> Result<(), BlobError> {
-        match self.kind {
-            Kind::Http => Err(BlobError::ReadOnly { location: self.name.clone() }),
-            Kind::Folder | Kind::S3 => Ok(()),
+        match &self.source {
+            Source::Server(server) if !server.is_bucket() => Err(BlobError::ReadOnly { location: self.name.clone() }),
+            _ => Ok(()),
         }
     }
 }

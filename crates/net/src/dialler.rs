@@ -6,6 +6,7 @@ use crate::network_state::NetworkState;
 use crate::node_list::{ANCHORS, ListedNode};
 use crate::options::Limits;
 use crate::peer::connection::{self, ConnectionOrigin};
+use crate::tasks;
 use parking_lot::Mutex;
 use rhizome_wire::session::{Enode, NodeId};
 use std::collections::HashMap;
@@ -92,7 +93,7 @@ pub(crate) async fn dial(shared: Arc<NetworkState>) {
                 continue;
             }
             if shared.dials.begin(enode.id, Instant::now(), &shared.options.limits) {
-                tokio::spawn(attempt(Arc::clone(&shared), enode));
+                tasks::start(attempt(Arc::clone(&shared), enode));
             }
         }
         dial_known(&shared);
@@ -114,7 +115,7 @@ fn dial_known(shared: &Arc<NetworkState>) {
         }
         let has_slot = is_candidate(shared, &node) && shared.registry.has_outbound_slot(node.address.ip());
         if has_slot && shared.dials.begin(node.id, Instant::now(), &shared.options.limits) {
-            tokio::spawn(attempt(Arc::clone(shared), node.enode()));
+            tasks::start(attempt(Arc::clone(shared), node.enode()));
         }
     }
 }
@@ -136,7 +137,7 @@ pub(crate) async fn dial_successor(shared: &Arc<NetworkState>, node: ListedNode)
         return false;
     }
     shared.registry.set_successor(Some(node.id));
-    let attempt = tokio::spawn(attempt(Arc::clone(shared), node.enode()));
+    let attempt = tasks::start(attempt(Arc::clone(shared), node.enode()));
     let is_peer = || shared.registry.outbound().iter().any(|peer| peer.id == node.id);
     // Each step of a connection has a time limit.
     while !attempt.is_finished() && !is_peer() {

@@ -40,6 +40,7 @@ mod server;
 mod snap;
 mod standing;
 mod sync;
+mod tasks;
 mod token_bucket;
 mod traffic;
 mod verified_blocks;

@@ -4,6 +4,7 @@ use crate::close_reason::CloseReason;
 use crate::error::NetworkError;
 use crate::network_state::NetworkState;
 use crate::peer::connection::{self, ConnectionOrigin};
+use crate::tasks;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -39,7 +40,7 @@ pub(crate) async fn listen(shared: Arc<NetworkState>, listener: TcpListener) {
             continue;
         };
         let shared = Arc::clone(&shared);
-        tokio::spawn(async move {
+        tasks::start(async move {
             connection::run(&shared, socket, address, ConnectionOrigin::Accepted(slot)).await;
         });
     }

@@ -12,6 +12,7 @@ use crate::peer::{Peer, PeerDirection};
 use crate::requests::{RequestTools, WorkThreads};
 use crate::standing::{PeerStanding, ScoreEvent};
 use crate::sync::{self, SyncProgress, SyncStatus};
+use crate::tasks::start_on;
 use crate::{dialler, discovery, dispatch, head_watch, listener, older_blocks, relay, rotation, server, snap};
 use parking_lot::Mutex;
 use rhizome_chain::{Chain, StateProgress};
@@ -70,15 +71,15 @@ impl PeerNetwork {
             .map_err(NetworkError::Threads)?;
         let shared = Arc::new(NetworkState::new(options, status, standing, events));
         if let Some(listener) = runtime.block_on(listener::bind(&shared))? {
-            runtime.spawn(listener::listen(Arc::clone(&shared), listener));
+            start_on(&runtime, listener::listen(Arc::clone(&shared), listener));
         }
         if let Some((socket, address)) = runtime.block_on(discovery::task::bind(&shared))? {
-            runtime.spawn(discovery::task::discover(Arc::clone(&shared), socket, address));
+            start_on(&runtime, discovery::task::discover(Arc::clone(&shared), socket, address));
         }
-        runtime.spawn(dialler::dial(Arc::clone(&shared)));
-        runtime.spawn(rotation::rotate(Arc::clone(&shared)));
-        runtime.spawn(head_watch::watch(Arc::clone(&shared)));
-        runtime.spawn(close_banned(Arc::clone(&shared)));
+        start_on(&runtime, dialler::dial(Arc::clone(&shared)));
+        start_on(&runtime, rotation::rotate(Arc::clone(&shared)));
+        start_on(&runtime, head_watch::watch(Arc::clone(&shared)));
+        start_on(&runtime, close_banned(Arc::clone(&shared)));
         Ok(PeerNetwork { shared, runtime: Mutex::new(Some(runtime)), synchronized: None })
     }
 
@@ -107,12 +108,12 @@ impl PeerNetwork {
         let (relay_task, relay_thread) =
             relay::relay(Arc::clone(shared), Arc::clone(&chain), handlers.relay).map_err(NetworkError::Threads)?;
         if let Some(runtime) = &*network.runtime.lock() {
-            runtime.spawn(snap::synchronize(tools(), handlers.snap));
-            runtime.spawn(older_blocks::download(tools(), handlers.older_blocks));
-            runtime.spawn(dispatch::dispatch(Arc::clone(shared), received, senders));
-            runtime.spawn(sync_task);
-            runtime.spawn(relay_task);
-            runtime.spawn(server::serve(Arc::clone(shared), Arc::clone(&chain), handlers.server));
+            start_on(runtime, snap::synchronize(tools(), handlers.snap));
+            start_on(runtime, older_blocks::download(tools(), handlers.older_blocks));
+            start_on(runtime, dispatch::dispatch(Arc::clone(shared), received, senders));
+            start_on(runtime, sync_task);
+            start_on(runtime, relay_task);
+            start_on(runtime, server::serve(Arc::clone(shared), Arc::clone(&chain), handlers.server));
         }
         network.synchronized =
             Some(SynchronizedChain { chain, progress, threads: Mutex::new(vec![sync_thread, relay_thread]) });

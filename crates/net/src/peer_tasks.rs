@@ -2,6 +2,7 @@
 
 use crate::peer::events::{PeerEvent, PeerMessage};
 use crate::peer::{Peer, PeerKey, key_of};
+use crate::tasks;
 use std::collections::HashMap;
 use std::future::Future;
 use std::sync::Arc;
@@ -36,7 +37,7 @@ where
             PeerEvent::Connected(peer) => {
                 let (messages, mut received) = mpsc::unbounded_channel();
                 let (key, handler) = (key_of(&peer), self.handler.clone());
-                let task = tokio::spawn(async move {
+                let task = tasks::start(async move {
                     while let Some(message) = received.recv().await {
                         handler(Arc::clone(&peer), message).await;
                     }

@@ -8,7 +8,7 @@ import { builtHere, installed, platformPackage } from './places.ts'
 /** Loads the addon. Its functions throw only RpcError and NativeDefect, which becomes an internal error. */
 export function loadAddon(): Addon {
   const require = createRequire(import.meta.url)
-  const path = builtHere('rhizome.node') ?? installed(require, 'rhizome.node')
+  const path = builtHere('rhizome.node') ?? installed(require, platformPackage, 'rhizome.node')
   if (path === undefined) {
     throw new AddonMissing(
       `The native addon is missing. In a checkout run: npm run setup. Elsewhere: install ${platformPackage}, an optional dependency of this package; where there is none, build from a checkout`,

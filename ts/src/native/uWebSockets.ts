@@ -1,13 +1,14 @@
 import type uws from 'uWebSockets.js'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
 import { type Binaries, fileName, hashProblem, pinned, systemProblem, thisSystem } from './binaries.mjs'
 import { UnsupportedSystem } from './error.ts'
-import { builtHere, installed } from './places.ts'
+import { builtHere, installed, platformPackage, serverPackage } from './places.ts'
 
 const require = createRequire(import.meta.url)
 const { platform, abi } = thisSystem()
+/** Lists the binaries of a release by the ABI of Node.js. */
+const description = 'uWebSockets.json'
 let loaded: typeof uws | undefined
 
 /** Returns uWebSockets.js, loaded at the first call. Throws UnsupportedSystem. */
@@ -24,24 +25,23 @@ export function checkSystem(): void {
   if (problem !== undefined) throw new UnsupportedSystem(problem)
 }
 
-/** Returns the file for this Node.js: of the release build, the platform's package, or the npm package of a checkout. */
+/** Returns the file for this Node.js: of the release build, the package for this Node.js, or the npm package of a checkout. */
 function find(): { path: string; binaries: Binaries } {
-  const manifest = builtHere('uWebSockets.json') ?? installed(require, 'uWebSockets.json')
+  const built = builtHere(description)
+  const packed = built === undefined ? installed(require, platformPackage, description) : undefined
+  const manifest = built ?? packed
   const binaries = manifest === undefined ? pinned[platform] : (JSON.parse(readFileSync(manifest, 'utf8')) as Binaries)
   const problem = systemProblem(binaries, thisSystem())
   if (binaries === undefined || problem !== undefined) throw new UnsupportedSystem(problem)
-  const folder = dirname(manifest ?? resolvePackage())
-  const path = join(folder, fileName(platform, abi))
-  if (!existsSync(path)) throw new UnsupportedSystem(`${path} is missing: install again`)
+  const file = fileName(platform, abi)
+  const source = packed === undefined ? 'uWebSockets.js' : serverPackage
+  const path = built === undefined ? installed(require, source, file) : builtHere(file)
+  if (path === undefined) throw new UnsupportedSystem(packed === undefined ? notSetUp : notInstalled)
   return { path, binaries }
 }
 
-function resolvePackage(): string {
-  try {
-    return require.resolve('uWebSockets.js/package.json')
-  } catch {
-    throw new UnsupportedSystem(
-      'The HTTP server (uWebSockets.js) is missing. In a checkout run: npm run setup. Elsewhere install again, with optional dependencies',
-    )
-  }
-}
+const notSetUp =
+  'The HTTP server (uWebSockets.js) is missing. In a checkout run: npm run setup. Elsewhere install again, with optional dependencies'
+
+/** Package managers install the package for their own line of Node.js only. */
+const notInstalled = `The HTTP server (uWebSockets.js) for Node.js ${process.versions.node} (${serverPackage}) is not installed: install again with this Node.js and with optional dependencies`

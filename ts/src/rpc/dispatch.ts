@@ -190,13 +190,15 @@ export class Dispatcher<Context> {
     }
     const { spec, params, timeoutMs } = served
     const { presumesBlock } = this.#settings
-    if (call.params === undefined || !params.hasArity(call.params.length, presumesBlock)) {
-      throw wrongArity(call.method, params, call.params?.length)
+    // Read once: those of a large body are parsed at each reading.
+    const sent = call.params
+    if (sent === undefined || !params.hasArity(sent.length, presumesBlock)) {
+      throw wrongArity(call.method, params, sent?.length)
     }
     const within = timeoutMs === undefined ? request : request.within(timeoutMs)
     within.maxBytes = maxBytes
-    const values = params.read(call.params, this.#settings, call, this.#objectFault)
-    if (caller?.contracts !== undefined) checkContracts(spec, values, call.params, caller.contracts)
+    const values = params.read(sent, this.#settings, call, this.#objectFault)
+    if (caller?.contracts !== undefined) checkContracts(spec, values, sent, caller.contracts)
     return spec.method.answer(this.#context, values, within)
   }
 

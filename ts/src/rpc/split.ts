@@ -13,7 +13,7 @@ const maxIdBytes = 131_072
 /** Maximum size of a method name, escapes included. */
 const maxMethodBytes = 512
 
-/** Returns the requests of a large body. Parameters are parsed on first use. */
+/** Returns the requests of a large body. Parameters are parsed when they are read. */
 export function readSplit(body: LargeBody, spans: string, maxBatchRequests: number): Parsed {
   const split = JSON.parse(spans) as Split
   if ('fault' in split) return bodyRefusal(refusalOf(split.fault, maxBatchRequests))
@@ -43,7 +43,6 @@ class SplitCall implements Call {
   readonly method: string
   readonly #body: LargeBody
   readonly #spans: readonly number[]
-  #params: readonly unknown[] | undefined
 
   constructor(body: LargeBody, id: string | null, [start = 0, end = 0, ...spans]: readonly number[]) {
     this.id = id
@@ -53,11 +52,10 @@ class SplitCall implements Call {
     this.#spans = spans
   }
 
+  /** Parsed at each call: objects of thousands of waiting requests would be copied by garbage collections, for 20 ms. */
   get params(): readonly unknown[] | undefined {
     const [count = 0, ...spans] = this.#spans
-    if (count < 0) return undefined
-    this.#params ??= this.#read(count, spans)
-    return this.#params
+    return count < 0 ? undefined : this.#read(count, spans)
   }
 
   paramText(index: number): object {

@@ -3,6 +3,7 @@
 use super::protocol::{Discovery, DiscoveryOptions};
 use crate::error::NetworkError;
 use crate::network_state::NetworkState;
+use crate::tasks;
 use rhizome_wire::session::{HostPort, MAX_DISCOVERY_PACKET};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -52,7 +53,7 @@ pub(crate) async fn discover(shared: Arc<NetworkState>, socket: UdpSocket, addre
             _ = tick.tick() => {
                 // A look-up of names may take minutes.
                 if discovery.tick(Instant::now()) && resolver.as_ref().is_none_or(JoinHandle::is_finished) {
-                    resolver = Some(tokio::spawn(resolve(Arc::clone(&shared), addresses.clone())));
+                    resolver = Some(tasks::start(resolve(Arc::clone(&shared), addresses.clone())));
                 }
                 publish(&shared, &discovery);
             }
