@@ -26,7 +26,14 @@ pub fn write(
     first_log_index: u64,
 ) {
     json.begin_object();
-    write_members(json, mined, sender, receipt, position, Some(LogForm { first_index: first_log_index, removed: None }));
+    write_members(
+        json,
+        mined,
+        sender,
+        receipt,
+        position,
+        Some(LogForm { first_index: first_log_index, removed: None }),
+    );
     json.end_object();
 }
 
