@@ -28,6 +28,7 @@ pub mod fork;
 mod forking;
 pub mod hardhat;
 pub mod large_body;
+mod memory_purge;
 mod miner;
 pub mod mnr;
 pub mod net;

@@ -4,6 +4,7 @@ use crate::config::NodeConfig;
 use crate::deferred::{promise, settle};
 use crate::executors::{guarded, sync};
 use crate::forking;
+use crate::memory_purge::MemoryPurge;
 use crate::miner::TimedMiner;
 use crate::optimizations::optimizations;
 use crate::pool::Pool;
@@ -115,6 +116,7 @@ fn start(config: NodeConfig) -> std::result::Result<Running, RpcError> {
         miner,
         restore: Mutex::default(),
         copies,
+        _memory_purge: MemoryPurge::start(),
     })
 }
 

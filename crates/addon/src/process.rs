@@ -3,6 +3,7 @@
 use crate::cancellation::CancellationTokens;
 use crate::changes::Listeners;
 use crate::config::NodeConfig;
+use crate::memory_purge::MemoryPurge;
 use crate::miner::TimedMiner;
 use crate::pool::Pool;
 use crate::sending::SendQueue;
@@ -66,6 +67,7 @@ pub(crate) struct Running {
     pub(crate) restore: Mutex<Option<ReplicaRestore>>,
     /// The thread that copies the database for other programs.
     pub(crate) copies: Option<CopyRequests>,
+    pub(crate) _memory_purge: Option<MemoryPurge>,
 }
 
 impl Running {
