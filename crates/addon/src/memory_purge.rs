@@ -1,4 +1,4 @@
-//! Returns freed memory to the system, on a thread of its own.
+//! Returns freed memory to the system, on a separate thread.
 //!
 //! The allocator leaves this to any thread that frees a page, once a second: with bodies of 5 MB from 100 connections a worker spent
 //! 8 to 25 ms in `madvise` within one step of its event loop (`npm run bench -- --only fairness`). Should the thread fail to start,
