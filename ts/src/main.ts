@@ -37,7 +37,7 @@ import { checkSystem } from './native/uWebSockets.ts'
 import { nodeConfig } from './nodeConfig.ts'
 import { judgeHealth, type StoreHealth } from './observe/health.ts'
 import { createLogger, type Logger } from './observe/log.ts'
-import { freePort } from './portProbe.ts'
+import { type FreePort, freePort } from './portProbe.ts'
 import { restoreAtStart, restoreSettings } from './restore.ts'
 import { MemoryBudget, sharedCounters } from './rpc/memoryBudget.ts'
 import type { RunningNode } from './runningNode.ts'
@@ -99,8 +99,9 @@ async function startWith(
   const accounting = new Accounting(store.service, reporter(logger, 'usage could not be stored; retrying'))
   const source = await openKeys(config, store, accounting)
   const addresses = addressesOf(config)
-  const ports: number[] = []
-  for (const { host, port } of addresses) ports.push(await freePort(host, port))
+  const held: FreePort[] = []
+  for (const { host, port } of addresses) held.push(await freePort(host, port))
+  const ports = held.map(({ port }) => port)
   const native = loadAddon()
   let fail: (reason: string) => void = () => undefined
   const failure = new Promise<string>((resolve) => {
@@ -160,6 +161,7 @@ async function startWith(
       onShutdown: askToEnd,
       onAppUse: (use) => operator?.takeAppUse(use),
     })
+    for (const port of held) port.release()
     const isSearching = network !== undefined && (network.hasDiscovery || network.peers.length > 0)
     const endSyncLog = network === undefined ? () => undefined : logSync(() => nodeFigures(native), isSearching, logger)
     const endIndexLog = hasAddressIndex(config)
@@ -257,6 +259,7 @@ async function startWith(
     }
   } catch (error) {
     await workers.stop(0)
+    for (const port of held) port.release()
     throw error
   }
 }
