@@ -349,7 +349,7 @@ export declare function exportBlocks(path: string, from: number, to: number, onP
 
 /**
  * Returns the events of a change feed behind a place, and a last line with the place of the next page: see
- * `answers/src/feed/page.rs`.
+ * `answers/src/feed/page.rs`. A page ends after [`PAGE_TIME`]; the execution of a block fails after `deadline_ms`.
  */
 export declare function feedPage(from: string, content: string, isEventStream: boolean, maxBytes: number, deadlineMs: number, token: number): Promise<string | Buffer>
 
@@ -422,7 +422,10 @@ export declare function importBlocks(path: string, options: string, onProgress: 
  */
 export declare function importRskj(dir: string, onProgress: (error: Error | null, progress: string) => void): Promise<string>
 
-/** Returns number and hash of the block of the tag latest, separated by a space. */
+/**
+ * Returns number and hash of the block of the tag latest, separated by a space; null if its number and the first six bytes of its
+ * hash are the given ones. Each request asks, and a text costs more than the rest of the call.
+ */
 export declare function latestBlock(number: number, start: number): string | null
 
 /** Returns the transactions that blocks have left out since the last call: `[{"hash","from","nonce","reason","isDropped"}]`. */
