@@ -217,6 +217,19 @@ fn contents_equal_those_of_the_methods() {
     assert_eq!(none[0]["cursor"], events.last().unwrap()["cursor"]);
 }
 
+fn logs_of(events: &[Value], kind: &str) -> Vec<Value> {
+    let events = events.iter().filter(|one| one["type"] == kind);
+    events.flat_map(|one| one["logs"].as_array().unwrap().clone()).collect()
+}
+
+/// Returns the logs by which all of these blocks are retracted.
+fn retraction_of(events: &[Value]) -> Vec<Value> {
+    let mut logs = logs_of(events, "enacted");
+    logs.reverse();
+    logs.iter_mut().for_each(|log| log["removed"] = json!(true));
+    logs
+}
+
 #[test]
 fn logs_of_retracted_blocks_are_marked_and_reversed() {
     let node = chain_a(AnswerOptions::document());
@@ -230,15 +243,8 @@ fn logs_of_retracted_blocks_are_marked_and_reversed() {
     let cursor = before.last().unwrap()["cursor"].as_str().unwrap();
     import(&node, &other, 1);
     let after = read_all(&node, cursor, logs, 1 << 20);
-    let of = |events: &[Value], kind: &str| -> Vec<Value> {
-        let events = events.iter().filter(|one| one["type"] == kind);
-        events.flat_map(|one| one["logs"].as_array().unwrap().clone()).collect()
-    };
-    let mut expected = of(&before, "enacted");
-    expected.reverse();
-    expected.iter_mut().for_each(|log| log["removed"] = json!(true));
-    assert_eq!(of(&after, "retracted"), expected);
-    assert_eq!(of(&after, "enacted"), of(&read_all(&other, "1", logs, 1 << 20), "enacted"));
+    assert_eq!(logs_of(&after, "retracted"), retraction_of(&before));
+    assert_eq!(logs_of(&after, "enacted"), logs_of(&read_all(&other, "1", logs, 1 << 20), "enacted"));
 }
 
 #[test]
@@ -256,14 +262,7 @@ fn logs_of_a_retracted_block_that_was_never_the_head_are_complete() {
     import(&node, &first, 1);
     assert_eq!(node.chain().head().hash(), other.chain().head().hash());
     let after = read_all(&node, cursor, logs, 1 << 20);
-    let of = |events: &[Value], kind: &str| -> Vec<Value> {
-        let events = events.iter().filter(|one| one["type"] == kind);
-        events.flat_map(|one| one["logs"].as_array().unwrap().clone()).collect()
-    };
-    let mut expected = of(&before, "enacted");
-    expected.reverse();
-    expected.iter_mut().for_each(|log| log["removed"] = json!(true));
-    assert_eq!(of(&after, "retracted"), expected);
+    assert_eq!(logs_of(&after, "retracted"), retraction_of(&before));
 }
 
 #[test]
