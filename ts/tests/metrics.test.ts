@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { freePort } from '../src/portProbe.ts'
 import { NodeProcess } from './node.ts'
 import { exchange } from './rawSocket.ts'
+import { freePort } from './redis.ts'
 import { Client } from './webSocket.ts'
 
 let node: NodeProcess
 
 beforeAll(async () => {
-  const port = String(await freePort('127.0.0.1', 0))
+  const port = String(await freePort())
   node = await NodeProcess.start(['--workers', '2', '--p2p-port', port], 'metrics.enabled = true\nmetrics.port = 0\n')
 })
 

@@ -8,10 +8,10 @@ import { chromiumPath as program } from '../../scripts/setup/chromium.mjs'
 import type { AppView, FigureReport } from '../src/admin/shapes.ts'
 import { type App, createApp } from '../src/auth/app.ts'
 import { FileStore } from '../src/auth/fileStore.ts'
-import { freePort } from '../src/portProbe.ts'
 import { openPage } from './browserPage.ts'
 import { hasNats, NatsProcess, withoutNats } from './natsServer.ts'
 import { NodeProcess, scratchFolder } from './node.ts'
+import { freePort } from './redis.ts'
 
 const title =
   program === undefined
@@ -285,14 +285,7 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
   })
 
   test('behavior: peers are listed, added, banned and admitted', async () => {
-    const flags = async () => [
-      '--workers',
-      '1',
-      '--admin-port',
-      '0',
-      '--p2p-port',
-      String(await freePort('127.0.0.1', 0)),
-    ]
+    const flags = async () => ['--workers', '1', '--admin-port', '0', '--p2p-port', String(await freePort())]
     const [first, second] = [await NodeProcess.start(await flags()), await NodeProcess.start(await flags())]
     const { enode, id } = await second.result<{ enode: string; id: string }>('admin_nodeInfo')
     const page = await open(first.adminUrl)

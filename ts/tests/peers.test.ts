@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BanView, PeerList, PeerView, Refusal } from '../src/admin/shapes.ts'
-import { freePort } from '../src/portProbe.ts'
 import { NodeProcess, runCommand, scratchFolder } from './node.ts'
+import { freePort } from './redis.ts'
 import { Client } from './webSocket.ts'
 
 interface OwnInfo {
@@ -25,7 +25,7 @@ interface ConnectedPeer {
 
 /** A node with a port for peers and an admin address. */
 async function start(...flags: string[]): Promise<NodeProcess> {
-  const port = String(await freePort('127.0.0.1', 0))
+  const port = String(await freePort())
   return NodeProcess.start(['--workers', '1', '--p2p-port', port, '--admin-port', '0', ...flags])
 }
 
@@ -197,7 +197,7 @@ describe('two nodes', () => {
       const { code, errors } = await command(second, ...words)
       expect([words, code === 0, errors]).toEqual([words, false, expect.stringMatching(reason)])
     }
-    const closed = String(await freePort('127.0.0.1', 0))
+    const closed = String(await freePort())
     const { code, errors } = await runCommand(['peers', '--admin-port', closed])
     expect([code, errors]).toEqual([1, expect.stringContaining(`no node answers at http://127.0.0.1:${closed}`)])
   })
