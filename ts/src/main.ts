@@ -161,7 +161,6 @@ async function startWith(
       onShutdown: askToEnd,
       onAppUse: (use) => operator?.takeAppUse(use),
     })
-    for (const port of held) port.release()
     const isSearching = network !== undefined && (network.hasDiscovery || network.peers.length > 0)
     const endSyncLog = network === undefined ? () => undefined : logSync(() => nodeFigures(native), isSearching, logger)
     const endIndexLog = hasAddressIndex(config)
@@ -259,8 +258,9 @@ async function startWith(
     }
   } catch (error) {
     await workers.stop(0)
-    for (const port of held) port.release()
     throw error
+  } finally {
+    for (const port of held) port.release()
   }
 }
 
