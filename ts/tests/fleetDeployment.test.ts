@@ -8,8 +8,8 @@ import { natsServer } from '../../scripts/setup/natsServer.mjs'
 import { fleetSettings } from '../src/config/fleet.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { HaproxyProcess, hasHaproxy } from './fleetFaults/haproxyProcess.ts'
+import { freePort } from './freePort.ts'
 import { NodeProcess, scratchFolder } from './node.ts'
-import { freePort } from './redis.ts'
 
 const folder = fileURLToPath(new URL('../../docs/deploy/fleet', import.meta.url))
 const read = (name: string) => readFileSync(join(folder, name), 'utf8')

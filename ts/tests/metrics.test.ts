@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from './freePort.ts'
 import { NodeProcess } from './node.ts'
 import { exchange } from './rawSocket.ts'
-import { freePort } from './redis.ts'
 import { Client } from './webSocket.ts'
 
 let node: NodeProcess

@@ -3,8 +3,8 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe } from 'vitest'
 import { natsServer } from '../../scripts/setup/natsServer.mjs'
+import { freePort } from './freePort.ts'
 import { scratchFolder } from './node.ts'
-import { freePort } from './redis.ts'
 import { ServerProcess } from './serverProcess.ts'
 
 const program = natsServer()

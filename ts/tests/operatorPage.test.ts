@@ -9,9 +9,9 @@ import type { AppView, FigureReport } from '../src/admin/shapes.ts'
 import { type App, createApp } from '../src/auth/app.ts'
 import { FileStore } from '../src/auth/fileStore.ts'
 import { openPage } from './browserPage.ts'
+import { freePort } from './freePort.ts'
 import { hasNats, NatsProcess, withoutNats } from './natsServer.ts'
 import { NodeProcess, scratchFolder } from './node.ts'
-import { freePort } from './redis.ts'
 
 const title =
   program === undefined

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BanView, PeerList, PeerView, Refusal } from '../src/admin/shapes.ts'
+import { freePort } from './freePort.ts'
 import { NodeProcess, runCommand, scratchFolder } from './node.ts'
-import { freePort } from './redis.ts'
 import { Client } from './webSocket.ts'
 
 interface OwnInfo {

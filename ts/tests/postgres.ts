@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import pg from 'pg'
 import { describe } from 'vitest'
+import { freePort } from './freePort.ts'
 import { scratchFolder } from './node.ts'
-import { freePort } from './redis.ts'
 import { ServerProcess } from './serverProcess.ts'
 
 /** Folder of the programs of distributions, which are not in the path. */

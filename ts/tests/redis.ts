@@ -1,8 +1,8 @@
 import { accessSync, constants } from 'node:fs'
-import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { Redis } from 'ioredis'
 import { describe } from 'vitest'
+import { freePort } from './freePort.ts'
 import { scratchFolder } from './node.ts'
 import { ServerProcess } from './serverProcess.ts'
 
@@ -65,18 +65,6 @@ export class RedisProcess {
     this.client.disconnect()
     await this.kill()
   }
-}
-
-/** Returns a free loopback port. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
 }
 
 function isExecutable(path: string): boolean {

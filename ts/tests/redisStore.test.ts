@@ -9,8 +9,9 @@ import { RedisUsage } from '../src/auth/redisUsage.ts'
 import { type Spending, StoreError } from '../src/auth/store.ts'
 import { RedisConnection, type RedisRunner, type RedisState, redisForOnce } from '../src/redis/connection.ts'
 import { RedisError } from '../src/redis/error.ts'
+import { freePort } from './freePort.ts'
 import { program, runProgram } from './node.ts'
-import { describeWithRedis, freePort, RedisProcess } from './redis.ts'
+import { describeWithRedis, RedisProcess } from './redis.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 

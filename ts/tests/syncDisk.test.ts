@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
+import { freePort } from './freePort.ts'
 import { NodeProcess, runCommand, scratchFolder } from './node.ts'
 import { buildTestDisk, TestDisk, testDiskObstacle } from './testDisk.ts'
 
@@ -17,14 +17,6 @@ afterAll(async () => {
   await Promise.all(nodes.map((node) => node.stop()))
   rmSync(folder, { recursive: true, force: true })
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 async function start(flags: string[], disk?: TestDisk): Promise<NodeProcess> {
   const settings = 'storage.writeBufferMegabytes = 1\nstorage.cacheMegabytes = 8\n'

@@ -1,8 +1,9 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { freePort } from '../freePort.ts'
 import { NatsProcess } from '../natsServer.ts'
 import { NodeProcess, runCommand } from '../node.ts'
-import { freePort, RedisProcess } from '../redis.ts'
+import { RedisProcess } from '../redis.ts'
 import { HaproxyProcess } from './haproxyProcess.ts'
 
 const replicaCount = 3

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { freePort } from '../freePort.ts'
 import { takesConnections } from '../natsServer.ts'
-import { freePort } from '../redis.ts'
 import { ServerProcess } from '../serverProcess.ts'
 
 const settings = new URL('../../../docs/deploy/fleet/haproxy.cfg', import.meta.url)
