@@ -13,7 +13,7 @@ use crate::error::ExecError;
 use crate::evm::Evm;
 use crate::machine::Machine;
 use crate::overrides::StateOverrides;
-use crate::state::{AccessSet, Checkpoint, State};
+use crate::state::{AccessSet, Checkpoint, PriorValues, State};
 use crate::tracing::{EnclosingTransaction, Inspected, InspectingTracer, Inspection, complete, view_after};
 use crate::tracing::{InterpreterTracer, NoOpTracer};
 use crate::transaction::{FeePayment, SublistState, TransactionContext, TransactionOutcome};
@@ -75,6 +75,8 @@ pub struct BlockOutcome {
     pub logs_bloom: Bloom,
     /// Changes against the state of the parent.
     pub delta: StateDelta,
+    /// Values in the state of the parent for all writes of `delta`, in its order. `None` if an account was deleted or code replaced.
+    pub prior_values: Option<PriorValues>,
     /// Address of the contract that each transaction creates, also if the creation failed.
     pub created: Vec<Option<Address>>,
     /// Accounts of inner calls of each transaction: callees, created contracts, heirs of destroyed contracts. Each once, in
@@ -295,12 +297,14 @@ impl<'e> BlockExecutor<'e> {
     /// Ends the block. Pays the fees that no REMASC transaction has collected.
     pub fn finish(mut self) -> Result<BlockOutcome, ExecError> {
         self.pay_postponed_fees()?;
+        let (delta, prior_values) = self.evm.machine.state.into_changes();
         Ok(BlockOutcome {
             receipts: self.executed.receipts,
             gas_used: self.executed.gas_used,
             paid_fees: self.executed.fees,
             logs_bloom: self.executed.bloom,
-            delta: self.evm.machine.state.into_delta(),
+            delta,
+            prior_values,
             created: self.executed.created,
             inner_accounts: None,
         })

@@ -23,6 +23,7 @@ use rhizome_trie::{StateDelta, StateError, StateReader, keys};
 
 pub use access::{AccessKey, AccessKeys, AccessSet};
 pub use account_id::AccountId;
+pub use delta::PriorValues;
 pub use slot_listing::ListedSlot;
 pub use undo::Checkpoint;
 
@@ -122,7 +123,12 @@ impl State {
     }
 
     /// Returns the changes against the reader. A value that equals the base again is left out.
-    pub fn into_delta(mut self) -> StateDelta {
+    pub fn into_delta(self) -> StateDelta {
+        self.into_changes().0
+    }
+
+    /// Like [`State::into_delta`], with the values of the reader for all writes; `None` if an account was deleted or code replaced.
+    pub fn into_changes(mut self) -> (StateDelta, Option<PriorValues>) {
         delta::collect(&mut self.accounts, &mut self.slots)
     }
 

@@ -23,7 +23,7 @@ pub(crate) fn change_state(
     let mut changed = State::new(writer.steps.publisher.head().state());
     change(&mut changed)?;
     let head_state = writer.steps.publisher.head().state();
-    let mut delta = changed.into_delta();
+    let (mut delta, prior_values) = changed.into_changes();
     writer.steps.archive.store.base().hide_deleted(&mut delta, &*head_state)?;
     delta.delete_key_by_key(&*head_state)?;
     if delta.is_empty() {
@@ -31,7 +31,7 @@ pub(crate) fn change_state(
     }
     let shared = Arc::clone(&writer.state);
     let state = &mut *shared.lock();
-    let changes = writer.steps.archive.store.base().changes(&*head_state, &delta)?;
+    let changes = writer.steps.archive.store.base().changes(&*head_state, &delta, prior_values)?;
     replace_state(writer, state, &changes, &delta)
 }
 

@@ -167,7 +167,8 @@ impl ImportSteps {
         let store = &self.archive.store;
         store.base().hide_deleted(&mut delta, &*parent_state).map_err(ChainError::from)?;
         delta.delete_key_by_key(&*parent_state).map_err(ChainError::from)?;
-        let changes = store.base().changes(&*parent_state, &delta).map_err(ChainError::from)?;
+        let prior_values = outcome.prior_values.take();
+        let changes = store.base().changes(&*parent_state, &delta, prior_values).map_err(ChainError::from)?;
         Ok(ExecutedBlock { checked, outcome, delta: Arc::new(delta), changes: Arc::new(changes) })
     }
 
