@@ -172,9 +172,9 @@ impl ChangeSet {
         self.get(key)?.before.known()
     }
 
-    /// Iterates over the keys in order, with their values before and after, for the trie.
-    pub fn known(&self) -> impl Iterator<Item = (&[u8], Option<KnownValue<'_>>, Option<KnownValue<'_>>)> {
-        self.iter().map(|(key, change)| (key, change.before.known(), change.after.known()))
+    /// Iterates over the keys in order, with their values after the change, for the trie.
+    pub fn known_after(&self) -> impl Iterator<Item = (&[u8], Option<KnownValue<'_>>)> {
+        self.iter().map(|(key, change)| (key, change.after.known()))
     }
 
     /// Iterates over the changes of keys that begin with a prefix.

@@ -86,11 +86,9 @@ pub(crate) fn restore(engine: &Engine) -> Result<(), StorageError> {
                 }
                 // A rewind deletes blocks, not their rows here.
                 if let Some(ExecutedChanges { changes, root }) = block_changes(engine, block)? {
-                    trie.apply_stored(changes.known()).map_err(|source| StorageError::JournalNodes {
-                        number: block.0,
-                        hash: block.1,
-                        source,
-                    })?;
+                    let applied = trie.apply_stored(changes.known_after(), &|key| changes.known_before(key));
+                    let (number, hash) = *block;
+                    applied.map_err(|source| StorageError::JournalNodes { number, hash, source })?;
                     nodes.extend(trie.commit());
                     if trie.root_hash() != root {
                         return Err(StorageError::damaged_row(NODE_BATCHES, key, "leads to another state root"));

@@ -366,6 +366,11 @@ impl TrieNode {
         if bit { &self.right } else { &self.left }
     }
 
+    /// Reads a field in each cache line. The result has no meaning.
+    pub(crate) fn read_all_parts(&self) -> usize {
+        self.path.len() ^ self.message_length ^ usize::from(self.left.is_empty()) ^ self.last_used as usize
+    }
+
     /// Returns the contribution of the node to the children size of its parent.
     pub(crate) fn size(&self) -> u64 {
         self.children_size.saturating_add(self.message_length as u64).saturating_add(self.value.outside_size())

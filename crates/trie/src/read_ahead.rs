@@ -13,6 +13,7 @@ use crate::node::{Link, StoredNode, TrieNode};
 use crate::path::Path;
 use crate::source::{NodePosition, NodeSource};
 use crate::update::{Action, Change, split_by_bit};
+use crate::value::ValuesBefore;
 
 /// Fewer changes are made without reading ahead.
 const LEAST_CHANGES: usize = 4;
@@ -37,12 +38,13 @@ impl ReadAhead {
         &mut self,
         root: &Link,
         changes: &[Change<'_>],
+        before: ValuesBefore<'_, '_>,
         source: &dyn NodeSource,
     ) -> Result<usize, TrieError> {
         if changes.len() < LEAST_CHANGES || self.needless_walks >= NEEDLESS_WALKS {
             return Ok(0);
         }
-        let loader = PathLoader { source, made: AtomicUsize::new(0), missing: AtomicUsize::new(0) };
+        let loader = PathLoader { source, before, made: AtomicUsize::new(0), missing: AtomicUsize::new(0) };
         match changes.len() <= CHUNK_CHANGES {
             true => loader.load(root, changes)?,
             false => changes.par_chunks(CHUNK_CHANGES).try_for_each(|chunk| loader.load(root, chunk))?,
@@ -57,8 +59,9 @@ impl ReadAhead {
     }
 }
 
-struct PathLoader<'s> {
+struct PathLoader<'s, 'v> {
     source: &'s dyn NodeSource,
+    before: ValuesBefore<'s, 'v>,
     /// Number of nodes that were made from known values.
     made: AtomicUsize,
     /// Number of nodes that were not in memory.
@@ -78,7 +81,7 @@ struct MissingNode<'t> {
     sibling: Option<&'t Link>,
 }
 
-impl PathLoader<'_> {
+impl PathLoader<'_, '_> {
     fn load<'t>(&self, root: &'t Link, changes: &'t [Change<'t>]) -> Result<(), TrieError> {
         let mut missing = Vec::new();
         collect(root, 0, changes, None, &mut missing);
@@ -112,8 +115,8 @@ impl PathLoader<'_> {
     fn make_known_leaves(&self, missing: &[MissingNode<'_>]) {
         let leaf = |node: &MissingNode<'_>| {
             let [change] = node.changes else { return None };
-            let value = change.before.clone()?;
-            Some(TrieNode::saved_leaf(Path::of(change.key, node.at, change.key.len() * 8), value))
+            let value = (self.before)(change.key)?;
+            Some(TrieNode::saved_leaf(Path::of(change.key, node.at, change.key.len() * 8), value.into()))
         };
         let leaves: Vec<_> = missing.iter().filter_map(|node| Some((node.stored, leaf(node)?))).collect();
         let messages: Vec<_> = leaves.iter().map(|(_, leaf)| leaf.message()).collect();

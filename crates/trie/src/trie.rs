@@ -17,7 +17,7 @@ use crate::read_ahead::ReadAhead;
 use crate::source::{NodePosition, NodeRows, NodeSource};
 use crate::state::{StateDelta, StateError, StateReader};
 use crate::update::{Action, Change, update};
-use crate::value::{KnownValue, NodeValue};
+use crate::value::{KnownValue, NodeValue, ValuesBefore};
 
 /// Divisor for the room that a commit allocates in addition to the size of the previous commit.
 const SPARE_SHARE: usize = 8;
@@ -142,12 +142,12 @@ impl Trie {
     /// Sets the value at `key`; an empty value deletes it.
     pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), TrieError> {
         let action = put_or_delete(&Bytes::copy_from_slice(value))?;
-        self.change(&[Change::new(key, action)])
+        self.change(&[Change::new(key, action)], &|_key| None)
     }
 
     /// Deletes the value at `key`, if there is one.
     pub fn delete(&mut self, key: &[u8]) -> Result<(), TrieError> {
-        self.change(&[Change::new(key, Action::Delete)])
+        self.change(&[Change::new(key, Action::Delete)], &|_key| None)
     }
 
     /// Deletes the value at `key` and all values at keys that begin with it. Does nothing if `key` itself has no
@@ -158,16 +158,11 @@ impl Trie {
 
     /// Applies the changes of a block: first the recursive deletions, then the writes.
     pub fn apply(&mut self, delta: &StateDelta) -> Result<(), TrieError> {
-        self.apply_known(delta, &|_| None)
+        self.apply_known(delta, &|_key| None)
     }
 
-    /// Like [`Trie::apply`]. Leaves are made from the values that `before` returns instead of read. It returns `None` for a key
-    /// without a known value. Wrong values are ignored.
-    pub fn apply_known<'v>(
-        &mut self,
-        delta: &StateDelta,
-        before: &dyn Fn(&[u8]) -> Option<KnownValue<'v>>,
-    ) -> Result<(), TrieError> {
+    /// Like [`Trie::apply`]. Leaves that are not in memory are made from the values before instead of read.
+    pub fn apply_known(&mut self, delta: &StateDelta, before: ValuesBefore<'_, '_>) -> Result<(), TrieError> {
         if self.vacated.is_some() && !delta.wiped.is_empty() {
             // The rows below a deleted account are found only one by one.
             let mut by_key = StateDelta { writes: delta.writes.clone(), ..StateDelta::default() };
@@ -186,31 +181,28 @@ impl Trie {
             .iter()
             .map(|(key, value)| {
                 let action = value.as_ref().map_or(Ok(Action::Delete), put_or_delete)?;
-                Ok(Change { key, action, before: before(key).map(NodeValue::from) })
+                Ok(Change::new(key, action))
             })
             .collect::<Result<Vec<_>, TrieError>>()?;
-        self.change(&wipes)?;
-        self.change(&writes)
+        self.change(&wipes, &|_key| None)?;
+        self.change(&writes, before)
     }
 
-    /// Applies changes between two states whose long values are in the source: for each key, in order, its value before, which may be
-    /// wrong, and after.
+    /// Applies changes between two states whose long values are in the source. `after`: the value after for each key, in order.
     pub fn apply_stored<'v>(
         &mut self,
-        changes: impl Iterator<Item = (&'v [u8], Option<KnownValue<'v>>, Option<KnownValue<'v>>)>,
+        after: impl Iterator<Item = (&'v [u8], Option<KnownValue<'v>>)>,
+        before: ValuesBefore<'_, '_>,
     ) -> Result<(), TrieError> {
-        let changes = changes.map(|(key, before, after)| Change {
-            key,
-            action: after.map_or(Action::Delete, |after| Action::Put(after.into())),
-            before: before.map(NodeValue::from),
-        });
-        self.change(&changes.collect::<Vec<_>>())
+        let action = |after: Option<KnownValue<'_>>| after.map_or(Action::Delete, |after| Action::Put(after.into()));
+        let changes: Vec<_> = after.map(|(key, after)| Change::new(key, action(after))).collect();
+        self.change(&changes, before)
     }
 
     /// Applies `changes`, sorted by key, each key once.
-    fn change(&mut self, changes: &[Change<'_>]) -> Result<(), TrieError> {
+    fn change(&mut self, changes: &[Change<'_>], before: ValuesBefore<'_, '_>) -> Result<(), TrieError> {
         self.changes = self.changes.saturating_add(1);
-        let made = self.read_ahead.load(&self.root, changes, &*self.source);
+        let made = self.read_ahead.load(&self.root, changes, before, &*self.source);
         let updated = made.and_then(|made| {
             self.created = self.created.saturating_add(made);
             update(&mut self.root, changes, &*self.source, self.changes)

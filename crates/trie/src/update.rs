@@ -11,6 +11,7 @@ use crate::error::{SourceError, TrieError};
 use crate::node::{Link, TrieNode};
 use crate::path::{Path, bit, common_bits};
 use crate::source::{NodePosition, NodeSource};
+use crate::touch::{self, touch};
 use crate::value::NodeValue;
 
 /// Change of one key.
@@ -27,13 +28,11 @@ pub(crate) enum Action {
 pub(crate) struct Change<'a> {
     pub(crate) key: &'a [u8],
     pub(crate) action: Action,
-    /// The value before, if it is known. May be wrong.
-    pub(crate) before: Option<NodeValue>,
 }
 
 impl<'a> Change<'a> {
     pub(crate) fn new(key: &'a [u8], action: Action) -> Self {
-        Self { key, action, before: None }
+        Self { key, action }
     }
 
     fn put(&self) -> Option<&NodeValue> {
@@ -74,6 +73,7 @@ pub(crate) fn update(
 ) -> Result<UpdateResult, TrieError> {
     let source = NotedLoads { source, has_loaded: AtomicBool::new(false) };
     let descent = Descent { source: &source, number, created: AtomicUsize::new(0), vacated: Mutex::default() };
+    touch(root, 0, changes);
     let is_changed = descent.update(root, 0, changes)?.is_some();
     let (created, vacated) = (descent.created.into_inner(), descent.vacated.into_inner());
     let vacated = vacated.unwrap_or_else(PoisonError::into_inner);
@@ -215,6 +215,10 @@ impl Descent<'_> {
     ) -> Result<(Option<SizeChange>, Option<SizeChange>), TrieError> {
         let (zeros, ones) = split_by_bit(below, end);
         let TrieNode { left, right, .. } = node;
+        if below.len() > touch::MOST_CHANGES {
+            touch(left, end + 1, zeros);
+            touch(right, end + 1, ones);
+        }
         let (left, right) = if is_worth_parallel(zeros, ones) {
             rayon::join(|| self.update(left, end + 1, zeros), || self.update(right, end + 1, ones))
         } else {

@@ -68,6 +68,10 @@ pub enum KnownValue<'a> {
     Long(B256, u32),
 }
 
+/// Finds the value of a key before a change, for reading ahead. It returns `None` for a key without a known value. Wrong values are
+/// ignored.
+pub type ValuesBefore<'f, 'v> = &'f (dyn Fn(&[u8]) -> Option<KnownValue<'v>> + Sync);
+
 impl From<KnownValue<'_>> for NodeValue {
     fn from(value: KnownValue<'_>) -> Self {
         match value {

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use rhizome_primitives::{B256, Bytes, keccak256};
-use rhizome_trie::{KnownValue, MemoryNodes, NodePosition, NodeRows, NodeSource, SourceError, StateDelta, Trie};
+use rhizome_trie::{
+    KnownValue, MemoryNodes, NodePosition, NodeRows, NodeSource, SourceError, StateDelta, Trie, ValuesBefore,
+};
 
 /// Rows by position, and long values by hash.
 #[derive(Default)]
@@ -153,12 +155,7 @@ fn rows_are_those_of_a_trie_built_in_one_piece() {
 }
 
 /// Changes `keys` of a trie that is not in memory. Returns the root and the number of reads.
-fn changed<'v>(
-    source: &Arc<Rows>,
-    root: B256,
-    delta: &StateDelta,
-    before: &dyn Fn(&[u8]) -> Option<KnownValue<'v>>,
-) -> (B256, usize) {
+fn changed(source: &Arc<Rows>, root: B256, delta: &StateDelta, before: ValuesBefore<'_, '_>) -> (B256, usize) {
     let mut trie = Trie::open_by_position(root, source.clone());
     source.reads.store(0, Ordering::Relaxed);
     trie.apply_known(delta, before).unwrap();

@@ -5,7 +5,7 @@
 //! earlier headers have no root of this trie.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use foldhash::fast::RandomState;
 use rhizome_primitives::{B256, Rule, hex};
@@ -122,7 +122,8 @@ fn apply_valid(trie: &mut Trie, blocks: &[BlockChanges], root_before: B256) -> R
     }
     let mut changes = ChangeSet::default();
     blocks.iter().for_each(|block| changes.extend(ChangeSet::clone(&block.changes)));
-    trie.apply_stored(changes.reversed().known())?;
+    let back = changes.reversed();
+    trie.apply_stored(back.known_after(), &|key| back.known_before(key))?;
     let root = trie.root_hash();
     match blocks.first() {
         Some(first) if root != root_before => {
@@ -139,17 +140,26 @@ fn apply_together(trie: &mut Trie, blocks: &[BlockChanges]) -> Result<B256, Impo
         [block] => block.apply(trie)?,
         _ => {
             let mut together = StateDelta::default();
-            let mut before: HashMap<&[u8], KnownValue<'_>, RandomState> = HashMap::default();
-            for BlockChanges { delta, changes, .. } in blocks {
+            for BlockChanges { delta, .. } in blocks {
                 together.writes.extend(delta.writes.iter().map(|(key, value)| (key.clone(), value.clone())));
-                for (key, value) in changes.iter().filter_map(|(key, change)| Some((key, change.before.known()?))) {
-                    before.entry(key).or_insert(value);
-                }
             }
+            // Not needed while all nodes are in memory.
+            let before = LazyLock::new(|| values_before(blocks));
             trie.apply_known(&together, &|key| before.get(key).copied())?;
         }
     }
     Ok(trie.root_hash())
+}
+
+/// Returns the values before the first change of each key.
+fn values_before(blocks: &[BlockChanges]) -> HashMap<&[u8], KnownValue<'_>, RandomState> {
+    let mut before = HashMap::default();
+    for BlockChanges { changes, .. } in blocks {
+        for (key, value) in changes.iter().filter_map(|(key, change)| Some((key, change.before.known()?))) {
+            before.entry(key).or_insert(value);
+        }
+    }
+    before
 }
 
 /// Finds the first invalid block of a group. `verified`: the blocks whose headers agree with everything but the state root;
