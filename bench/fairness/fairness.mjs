@@ -53,8 +53,8 @@ async function learned(url, request) {
 }
 
 async function measure(report, { name, node, asked, timeMs, loops, attack }) {
-  // Excludes steps of the previous measurement.
-  await pause(windowMs + 500)
+  // Excludes earlier steps: a figure covers the second before it was recorded, and stays for another second.
+  await pause(2 * windowMs + 200)
   const attacking = attack && drive(node.url, attack, { connections, timeMs, timeoutMs: 60_000, isBackground: true })
   const seen = []
   const sampler = setInterval(() => loops().then((figures) => seen.push(figures)), windowMs / 2)
