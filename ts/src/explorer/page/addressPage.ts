@@ -86,14 +86,15 @@ async function tokenOf({ node }: Page, address: string): Promise<(readonly [stri
 }
 
 async function creatorOf({ node, modules }: Page, address: string): Promise<(readonly [string, Node])[]> {
-  if (!modules.has('ots')) return []
+  if (!(await modules).has('ots')) return []
   const found = await orReason(node.ask<{ hash: string; creator: string } | null>('ots_getContractCreator', address))
   if (found === null || typeof found === 'string') return []
   return [['Created by', element('span', {}, addressLink(found.creator, true), ' in ', transactionLink(found.hash))]]
 }
 
 async function storageOf({ node, modules }: Page, address: string): Promise<Storage | string> {
-  if (!modules.has('debug')) return 'This node does not serve debug_storageRangeAt ([modules.debug] enabled = true).'
+  if (!(await modules).has('debug'))
+    return 'This node does not serve debug_storageRangeAt ([modules.debug] enabled = true).'
   const head = await node.ask<BlockOf<string>>('eth_getBlockByNumber', 'latest', false)
   if (head.number === '0x0') return 'Block 0 has no transactions to read the storage after.'
   return orReason(
@@ -115,13 +116,13 @@ function storagePart(storage: Storage | string | undefined): readonly Node[] {
   ]
 }
 
-function transactionsOf(
+async function transactionsOf(
   { node, modules }: Page,
   address: string,
   direction: string | undefined,
   from = '0',
 ): Promise<FoundTransactions | string> {
-  if (!modules.has('ots')) return Promise.resolve('This node does not serve ots_* ([modules.ots] enabled = true).')
+  if (!(await modules).has('ots')) return 'This node does not serve ots_* ([modules.ots] enabled = true).'
   const method = direction === 'after' ? 'ots_searchTransactionsAfter' : 'ots_searchTransactionsBefore'
   return orReason(node.ask<FoundTransactions>(method, address, Number(from), pageSize))
 }

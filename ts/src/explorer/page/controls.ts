@@ -46,12 +46,12 @@ const controls: readonly Control[] = [
 
 /** Shows controls of mining and time, on development networks. */
 export async function controlsPage(page: Page): Promise<readonly Node[]> {
-  if (!hasControls(page)) return [note('Mining and time can be controlled on development networks only.')]
+  if (!(await hasControls(page))) return [note('Mining and time can be controlled on development networks only.')]
   return [section('Controls', element('div', { class: 'controls' }, ...controls.map((one) => form(page, one))))]
 }
 
-export function hasControls({ isDevelopment, modules }: Page): boolean {
-  return isDevelopment && modules.has('evm')
+export async function hasControls({ isDevelopment, modules }: Page): Promise<boolean> {
+  return isDevelopment && (await modules).has('evm')
 }
 
 function form(page: Page, { title, field, action, send }: Control): HTMLElement {

@@ -80,15 +80,15 @@ function readSignatures(): Promise<void> {
   return signatures
 }
 
-/** Asks a node that has just been reached for its modules. */
+/** Shows the view of a node that has just been reached. */
 async function greet(node: Connection, isDevelopment: boolean): Promise<void> {
   try {
-    const [modules] = await Promise.all([node.ask<Record<string, string>>('rpc_modules'), showHead(node)])
-    page = { node, isDevelopment, modules: new Set(Object.keys(modules)), refresh: () => void show(false) }
-    byId('controls-link').hidden = !hasControls(page)
+    const modules = node.ask<Record<string, string>>('rpc_modules').then((served) => new Set(Object.keys(served)))
+    page = { node, isDevelopment, modules, refresh: () => void show(false) }
+    await Promise.all([modules, showHead(node), show(false)])
+    byId('controls-link').hidden = !(await hasControls(page))
     showAway('')
     askForKey(false)
-    await show(false)
   } catch (error) {
     showAway(`The node refused the request: ${(error as Error).message}`)
   }

@@ -30,7 +30,7 @@ export async function transactionPage(
     : null
   const trace = <T>(tracer: string, tracerConfig: object) =>
     orReason(node.ask<T>('debug_traceTransaction', hash, { tracer, tracerConfig }))
-  const canTrace = receipt !== null && modules.has('debug')
+  const canTrace = receipt !== null && (await modules).has('debug')
   const [calls, changes] = canTrace
     ? await Promise.all([trace<Call>('callTracer', {}), trace<Changes>('prestateTracer', { diffMode: true })])
     : [undefined, undefined]

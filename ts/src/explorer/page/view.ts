@@ -4,8 +4,8 @@ import { NodeError } from './connection.ts'
 /** Services of a view. */
 export interface Page {
   readonly node: Connection
-  /** Modules that the node serves. */
-  readonly modules: ReadonlySet<string>
+  /** Modules that the node serves. Views that do not depend on them are shown before they are known. */
+  readonly modules: Promise<ReadonlySet<string>>
   readonly isDevelopment: boolean
   /** Shows the view again. */
   refresh(): void
