@@ -9,7 +9,7 @@ use std::collections::btree_map::Entry;
 use std::ops::Bound;
 
 use rhizome_primitives::{B256, Bytes, keccak256};
-use rhizome_trie::{KnownValue, StateDelta};
+use rhizome_trie::{KnownValue, StateDelta, Trie, TrieError};
 use smallvec::SmallVec;
 
 /// Longer values are stored once by their hash.
@@ -172,9 +172,10 @@ impl ChangeSet {
         self.get(key)?.before.known()
     }
 
-    /// Iterates over the keys in order, with their values after the change, for the trie.
-    pub fn known_after(&self) -> impl Iterator<Item = (&[u8], Option<KnownValue<'_>>)> {
-        self.iter().map(|(key, change)| (key, change.after.known()))
+    /// Makes the changes to a trie whose source has the long values.
+    pub fn apply_to(&self, trie: &mut Trie) -> Result<(), TrieError> {
+        let after = self.iter().map(|(key, change)| (key, change.after.known()));
+        trie.apply_stored(after, &|key| self.known_before(key))
     }
 
     /// Iterates over the changes of keys that begin with a prefix.

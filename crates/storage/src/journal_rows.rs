@@ -86,7 +86,7 @@ pub(crate) fn restore(engine: &Engine) -> Result<(), StorageError> {
                 }
                 // A rewind deletes blocks, not their rows here.
                 if let Some(ExecutedChanges { changes, root }) = block_changes(engine, block)? {
-                    let applied = trie.apply_stored(changes.known_after(), &|key| changes.known_before(key));
+                    let applied = changes.apply_to(&mut trie);
                     let (number, hash) = *block;
                     applied.map_err(|source| StorageError::JournalNodes { number, hash, source })?;
                     nodes.extend(trie.commit());

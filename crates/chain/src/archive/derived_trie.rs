@@ -65,7 +65,7 @@ pub(crate) fn apply_difference(
     difference: &ChangeSet,
     to: &Arc<BlockRecord>,
 ) -> Result<(), ChainError> {
-    trie.apply_stored(difference.known_after(), &|key| difference.known_before(key))?;
+    difference.apply_to(trie)?;
     let root = trie.root_hash();
     if root == to.state_root {
         return Ok(());

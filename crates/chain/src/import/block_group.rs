@@ -122,8 +122,7 @@ fn apply_valid(trie: &mut Trie, blocks: &[BlockChanges], root_before: B256) -> R
     }
     let mut changes = ChangeSet::default();
     blocks.iter().for_each(|block| changes.extend(ChangeSet::clone(&block.changes)));
-    let back = changes.reversed();
-    trie.apply_stored(back.known_after(), &|key| back.known_before(key))?;
+    changes.reversed().apply_to(trie)?;
     let root = trie.root_hash();
     match blocks.first() {
         Some(first) if root != root_before => {

@@ -192,7 +192,7 @@ impl ImportState {
             ImportNodes::Versions(_) => self.source.trie_at(root),
             ImportNodes::Current(_) => {
                 let mut trie = self.trie.clone();
-                trie.apply_stored(changes.known_after(), &|key| changes.known_before(key))?;
+                changes.apply_to(&mut trie)?;
                 trie
             }
         };
