@@ -146,7 +146,9 @@ async function startWith(
     const configureWorkers = (): void =>
       workers.configure({ ...current, rpc: { ...current.rpc, timeoutMs: timeoutMs() } })
     let onHead = (): void => undefined
+    // Blocks are mined until the node is closed, and a closed node has no head to read.
     native.onHead(() => {
+      if (isEnding) return
       logger.debug(headCursor(native), 'new head')
       // A reset may begin or end a fork.
       if (isForked !== (native.forkedChain() !== null)) {
@@ -155,7 +157,9 @@ async function startWith(
       }
       onHead()
     })
-    native.onLeftOut(() => logLeftOut(native, logger))
+    native.onLeftOut(() => {
+      if (!isEnding) logLeftOut(native, logger)
+    })
     const filters = store.filters(genesis, memory)
     await workers.listen(ports, createRegistry(native, config, filters, timeoutMs, store.health() !== undefined), {
       onShutdown: askToEnd,

@@ -46,6 +46,14 @@ describe('start and end', () => {
     await Promise.all(load)
   })
 
+  test('behavior: a node that mines without a pause ends without an error, each time', async () => {
+    for (let round = 0; round < 10; round++) {
+      const node = await NodeProcess.start(['--mining', 'interval=0.005', '--workers', '1'])
+      await expect.poll(async () => Number(await node.result('eth_blockNumber'))).toBeGreaterThan(5)
+      expect(await node.stop(), node.errors).toBe(0)
+    }
+  }, 60_000)
+
   test('behavior: rsk_shutdown is answered, then the node ends', async () => {
     const node = await NodeProcess.start(['--workers', '2'], 'modules.rsk.deny = []\n')
     expect(await node.result('rsk_flush')).toBeNull()
