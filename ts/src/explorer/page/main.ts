@@ -139,7 +139,8 @@ async function show(isNew: boolean): Promise<void> {
   if (turn !== shown) return
   byId('content').replaceChildren(...content)
   if (!isNew) return
-  byId('content').focus({ preventScroll: true })
+  // The reader may be typing the next search already.
+  if (document.activeElement !== byId('searched')) byId('content').focus({ preventScroll: true })
   scrollTo(0, 0)
 }
 
@@ -178,6 +179,7 @@ document.addEventListener('visibilitychange', () => {
 })
 byId('search').addEventListener('submit', (event) => {
   event.preventDefault()
+  byId('content').focus({ preventScroll: true })
   void search((byId('searched') as HTMLInputElement).value).catch((error: Error) => {
     byId('content').replaceChildren(element('p', { class: 'notice' }, error.message))
   })
