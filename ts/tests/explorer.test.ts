@@ -111,6 +111,7 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
     await page.locator('main').focus()
     await find('nonsense')
     await page.getByText('Search for a block number').waitFor()
+    expect(await page.locator('#searched:focus').count()).toBe(1)
     await page.context().close()
   })
 

@@ -148,6 +148,7 @@ async function show(isNew: boolean): Promise<void> {
 async function search(text: string): Promise<void> {
   const wanted = text.trim().toLowerCase()
   if (page === undefined || wanted === '') return
+  byId('content').focus({ preventScroll: true })
   const go = (address: string) => {
     location.hash = address
   }
@@ -164,6 +165,8 @@ async function search(text: string): Promise<void> {
     byId('content').replaceChildren(
       note('Search for a block number, a hash (0x and 64 digits) or an address (0x and 40 digits).'),
     )
+    // For a correction of the text.
+    byId('searched').focus()
   }
 }
 
@@ -179,7 +182,6 @@ document.addEventListener('visibilitychange', () => {
 })
 byId('search').addEventListener('submit', (event) => {
   event.preventDefault()
-  byId('content').focus({ preventScroll: true })
   void search((byId('searched') as HTMLInputElement).value).catch((error: Error) => {
     byId('content').replaceChildren(element('p', { class: 'notice' }, error.message))
   })
