@@ -8,8 +8,8 @@ pub(crate) mod log_search;
 pub(crate) mod reads;
 pub(crate) mod record;
 pub(crate) mod side_branch;
+pub(crate) mod unwritten_blocks;
 
-use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +23,8 @@ use rhizome_storage::{CacheStats, NodeVersions, RawReceipts, StorageError, Store
 
 use crate::archive::ancestry::walk_to_main;
 use crate::archive::record::BlockRecord;
-use crate::archive::side_branch::{AncestorPosition, SideBranch};
+use crate::archive::side_branch::{AncestorPosition, BranchAncestor, SideBranch};
+use crate::archive::unwritten_blocks::UnwrittenBlocks;
 use crate::config::{ChainConfig, StateHistory};
 use crate::error::ChainError;
 use crate::fork::Fork;
@@ -48,9 +49,8 @@ pub(crate) struct Archive {
     /// For log searches over a few blocks.
     raw_receipts: Cache<B256, Arc<RawReceipts>, RawReceiptsWeight>,
     ancestors: Cache<B256, Arc<AncestorBlock>>,
-    /// Executed blocks that are not written yet, oldest first.
-    unwritten: RwLock<VecDeque<Arc<AncestorBlock>>>,
-    pub(crate) side_branch: RwLock<SideBranch>,
+    unwritten: RwLock<UnwrittenBlocks>,
+    side_branch: RwLock<SideBranch>,
     /// Number of deletions and replacements. A reader that fills a cache at the same time must not undo one.
     changes: AtomicU64,
 }
@@ -118,7 +118,7 @@ impl Archive {
         if let Some(ancestor) = self.ancestors.get(hash) {
             return Ok(Some(ancestor));
         }
-        if let Some(ancestor) = self.unwritten.read().iter().rev().find(|ancestor| ancestor.hash == *hash) {
+        if let Some(ancestor) = self.unwritten.read().get(hash) {
             return Ok(Some(Arc::clone(ancestor)));
         }
         let found = self.read_through(&self.ancestors, hash, || {
@@ -187,13 +187,19 @@ impl Archive {
     /// Adds an executed block as an ancestor of the next ones.
     pub(crate) fn push_unwritten(&self, block: AncestorBlock) -> Arc<AncestorBlock> {
         let block = Arc::new(block);
-        self.unwritten.write().push_back(Arc::clone(&block));
+        self.unwritten.write().push(Arc::clone(&block));
         block
     }
 
     /// Removes the oldest unwritten block: it was written or discarded.
     pub(crate) fn pop_unwritten(&self) {
-        self.unwritten.write().pop_front();
+        self.unwritten.write().pop();
+    }
+
+    /// Looks up the ancestor with a lower number of a block beside the best chain or in flight, without a walk. `None` for other blocks.
+    pub(crate) fn branch_ancestor(&self, block: AncestorPosition, number: u64) -> Option<BranchAncestor> {
+        let beside = self.side_branch.read().ancestor(block, number);
+        beside.or_else(|| self.unwritten.read().ancestor(block, number))
     }
 
     /// Makes a block beside the best chain, and those below it, available to look-ups by number.

@@ -109,7 +109,7 @@ impl HeaderChain {
             return Ok(None);
         }
         let block = self.archive.known_ancestor(hash)?;
-        let (header, difficulty) = (block.header.clone(), block.total_difficulty);
+        let (header, difficulty) = (Header::clone(&block.header), block.total_difficulty);
         Ok(Some(Arc::new(ChainedHeader { header, hash: *hash, difficulty }))
             .filter(|found| found.header.number == number))
     }

@@ -68,7 +68,7 @@ pub struct AncestorBlock {
     /// Hash, not verified.
     pub hash: B256,
     /// Header.
-    pub header: Header,
+    pub header: Arc<Header>,
     /// Headers of the uncles, in their order.
     pub uncles: Vec<Header>,
     /// Sum of the difficulties up to and including this block and its uncles.
@@ -78,6 +78,6 @@ pub struct AncestorBlock {
 impl AncestorBlock {
     /// Returns an executed block as its descendants see it.
     pub fn new(block: &Block, hash: B256, total_difficulty: U256) -> Self {
-        Self { hash, header: block.header.clone(), uncles: block.uncles.clone(), total_difficulty }
+        Self { hash, header: Arc::new(block.header.clone()), uncles: block.uncles.clone(), total_difficulty }
     }
 }

@@ -158,7 +158,7 @@ impl RemoteChain {
         let (state, bridge) = self.state_after(height - 1, parent);
         let ancestor = self.with_uncles(vec![read])?.into_iter().next().map(Arc::unwrap_or_clone);
         let AncestorBlock { header, uncles, .. } = ancestor.ok_or_else(|| call.malformed("no block"))?;
-        let block = Block { header, transactions, uncles };
+        let block = Block { header: Arc::unwrap_or_clone(header), transactions, uncles };
         let older = Arc::new(OlderBlock { hash: *hash, block, senders, state: Arc::new(state), bridge });
         self.held_blocks().add(&older);
         Ok(Some(older))

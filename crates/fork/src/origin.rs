@@ -297,7 +297,7 @@ impl RemoteChain {
         let uncles = uncles_of(&self.remote, &self.spec, &blocks)?;
         let joined = blocks.into_iter().zip(uncles).map(|(block, uncles)| {
             let RemoteBlock { hash, header, total_difficulty, .. } = block;
-            Arc::new(AncestorBlock { hash, header, uncles, total_difficulty })
+            Arc::new(AncestorBlock { hash, header: Arc::new(header), uncles, total_difficulty })
         });
         Ok(joined.collect())
     }
@@ -323,7 +323,12 @@ impl RemoteChain {
         let mut header = Header::genesis(&self.spec, B256::ZERO);
         header.state_root = self.spec.genesis.state_root.unwrap_or_default().into();
         let total_difficulty = header.difficulty_value();
-        Arc::new(AncestorBlock { hash: self.block.genesis, header, uncles: Vec::new(), total_difficulty })
+        Arc::new(AncestorBlock {
+            hash: self.block.genesis,
+            header: Arc::new(header),
+            uncles: Vec::new(),
+            total_difficulty,
+        })
     }
 
     fn hold(&self, block: Arc<AncestorBlock>) -> Arc<AncestorBlock> {

@@ -6,7 +6,7 @@ use rhizome_primitives::{B256, Header};
 
 use crate::archive::Archive;
 use crate::archive::record::BlockRecord;
-use crate::archive::side_branch::{AncestorPosition, SideAncestor};
+use crate::archive::side_branch::{AncestorPosition, BranchAncestor};
 use crate::error::ChainError;
 
 /// The ancestors of a block that executes on top of a parent, the parent included. Follows the parent's own branch,
@@ -33,9 +33,9 @@ impl ChainAncestry {
         if number >= self.parent.number {
             return Ok((number == self.parent.number).then_some(self.parent.hash));
         }
-        let fork = match self.archive.side_branch.read().ancestor(self.parent, number) {
-            Some(SideAncestor::OnBranch(hash)) => return Ok(Some(hash)),
-            Some(SideAncestor::BelowFork(fork)) => fork,
+        let fork = match self.archive.branch_ancestor(self.parent, number) {
+            Some(BranchAncestor::OnBranch(hash)) => return Ok(Some(hash)),
+            Some(BranchAncestor::BelowFork(fork)) => fork,
             None => {
                 let branch = self.branch()?;
                 if let Some(position) = branch.side.iter().find(|position| position.number == number) {
@@ -106,7 +106,7 @@ impl rhizome_evm::Ancestry for ChainAncestry {
 
 impl rhizome_pow::BlockLookup for Archive {
     fn header(&self, hash: &B256) -> Result<Option<Arc<Header>>, LookUpError> {
-        Ok(self.ancestor(hash)?.map(|ancestor| Arc::new(ancestor.header.clone())))
+        Ok(self.ancestor(hash)?.map(|ancestor| Arc::clone(&ancestor.header)))
     }
 
     fn uncle_hashes(&self, hash: &B256) -> Result<Option<Vec<B256>>, LookUpError> {
@@ -119,14 +119,14 @@ impl rhizome_pow::BlockLookup for Archive {
             let Some(block) = Archive::ancestor(self, &cursor)? else { return Ok(None) };
             let header = &block.header;
             if header.number <= number {
-                return Ok((header.number == number).then(|| Arc::new(header.clone())));
+                return Ok((header.number == number).then(|| Arc::clone(header)));
             }
             let position = AncestorPosition { number: header.number, hash: cursor };
-            let on_branch = self.side_branch.read().ancestor(position, number);
-            // On the best chain and on the indexed branch, the index by height replaces the walk.
+            let on_branch = self.branch_ancestor(position, number);
+            // On the best chain, on the indexed branch and among the blocks in flight, the index by height replaces the walk.
             cursor = match on_branch {
-                Some(SideAncestor::OnBranch(hash)) => hash,
-                Some(SideAncestor::BelowFork(fork)) => fork.hash,
+                Some(BranchAncestor::OnBranch(hash)) => hash,
+                Some(BranchAncestor::BelowFork(fork)) => fork.hash,
                 None if self.is_main(header.number, &cursor)? => match self.main_hash(number)? {
                     Some(hash) => hash,
                     None => return Ok(None),

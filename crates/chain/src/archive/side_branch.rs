@@ -18,7 +18,7 @@ pub(crate) struct SideBranch {
 
 /// Result of a look-up.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum SideAncestor {
+pub(crate) enum BranchAncestor {
     /// The ancestor is on the branch.
     OnBranch(B256),
     /// The ancestor is the fork or below it.
@@ -41,13 +41,13 @@ impl SideBranch {
     }
 
     /// Looks up the ancestor of `block` with a lower number. `None` if `block` is not on the branch.
-    pub(crate) fn ancestor(&self, block: AncestorPosition, number: u64) -> Option<SideAncestor> {
+    pub(crate) fn ancestor(&self, block: AncestorPosition, number: u64) -> Option<BranchAncestor> {
         if self.hash_at(block.number) != Some(&block.hash) {
             return None;
         }
         match self.hash_at(number) {
-            Some(hash) => Some(SideAncestor::OnBranch(*hash)),
-            None => self.fork.map(SideAncestor::BelowFork),
+            Some(hash) => Some(BranchAncestor::OnBranch(*hash)),
+            None => self.fork.map(BranchAncestor::BelowFork),
         }
     }
 
@@ -71,9 +71,9 @@ mod tests {
         assert!(branch.extend(position(7), &position(6).hash));
         assert!(branch.extend(position(7), &position(6).hash), "known");
         assert!(!branch.extend(position(9), &position(8).hash));
-        assert_eq!(branch.ancestor(position(7), 6), Some(SideAncestor::OnBranch(position(6).hash)));
-        assert_eq!(branch.ancestor(position(7), 5), Some(SideAncestor::BelowFork(position(5))));
-        assert_eq!(branch.ancestor(position(7), 0), Some(SideAncestor::BelowFork(position(5))));
+        assert_eq!(branch.ancestor(position(7), 6), Some(BranchAncestor::OnBranch(position(6).hash)));
+        assert_eq!(branch.ancestor(position(7), 5), Some(BranchAncestor::BelowFork(position(5))));
+        assert_eq!(branch.ancestor(position(7), 0), Some(BranchAncestor::BelowFork(position(5))));
         assert_eq!(branch.ancestor(position(8), 6), None);
         assert_eq!(SideBranch::default().ancestor(position(8), 6), None);
     }

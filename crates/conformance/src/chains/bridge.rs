@@ -201,7 +201,7 @@ struct Ancestors(HashMap<u64, Arc<AncestorBlock>>);
 impl Ancestors {
     fn push(&mut self, block: &Block, total_difficulty: U256) {
         let (header, uncles) = (block.header.clone(), block.uncles.clone());
-        let ancestor = AncestorBlock { hash: block.hash(), header, uncles, total_difficulty };
+        let ancestor = AncestorBlock { hash: block.hash(), header: Arc::new(header), uncles, total_difficulty };
         self.0.insert(ancestor.header.number, Arc::new(ancestor));
     }
 }

@@ -207,7 +207,8 @@ impl FixedAncestry {
             let uncles = value["uncles"].as_array().into_iter().flatten();
             let uncles = uncles.map(|uncle| uncle_header(uncle, values, spec)).collect();
             let total_difficulty = number_at(value, "totalDifficulty");
-            (header.number, Arc::new(AncestorBlock { hash: hash_at(value, "hash"), header, uncles, total_difficulty }))
+            let (hash, header) = (hash_at(value, "hash"), Arc::new(header));
+            (header.number, Arc::new(AncestorBlock { hash, header, uncles, total_difficulty }))
         });
         FixedAncestry(blocks.collect())
     }

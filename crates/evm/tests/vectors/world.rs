@@ -102,7 +102,7 @@ impl FixedAncestry {
         if let (Some(parent), Ok(hash)) =
             (small_at(&case["env"], "number")?.checked_sub(1), hash_at(&case["env"], "parentHash"))
         {
-            let header = Header::new(parent, spec);
+            let header = Arc::new(Header::new(parent, spec));
             let total_difficulty = U256::ZERO;
             blocks.insert(parent, Arc::new(AncestorBlock { hash, header, uncles: Vec::new(), total_difficulty }));
         }
@@ -112,7 +112,7 @@ impl FixedAncestry {
             let uncles = value["uncles"].as_array().into_iter().flatten();
             let block = AncestorBlock {
                 hash: hash_at(value, "hash")?,
-                header: header_of(value, spec)?,
+                header: Arc::new(header_of(value, spec)?),
                 uncles: uncles.map(|uncle| uncle_of(uncle, listed, spec)).collect::<Result<_, _>>()?,
                 total_difficulty: number_at(value, "totalDifficulty")?,
             };
