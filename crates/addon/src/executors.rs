@@ -60,7 +60,7 @@ enum Threads {
 
 /// Answers on the caller's thread.
 pub(crate) fn sync(ask: impl Fn(&Node) -> Answer) -> Result<Reply> {
-    answer_now(&ask).map(Reply).map_err(refusal)
+    process::ask(&ask).map(Reply).map_err(refusal)
 }
 
 /// Answers on the caller's thread. If that needs a value that a remote node has, answers in the pool.
@@ -68,7 +68,7 @@ pub(crate) fn sync_or_pooled(
     env: &Env,
     ask: impl Fn(&Node) -> Answer + Send + 'static,
 ) -> Result<Either<Reply, Object<'_>>> {
-    match local(answer_now(&ask))? {
+    match local(process::ask(&ask))? {
         Some(reply) => Ok(Either::A(reply)),
         None => pooled(env, NO_LIMIT, NO_TOKEN, move |node, _limit| ask(node)).map(Either::B),
     }
@@ -110,10 +110,6 @@ pub(crate) fn traced(
     ask: impl FnOnce(&Node, &ExecutionLimit) -> Answer + Send + 'static,
 ) -> Result<Object<'_>> {
     queued(env, Threads::Traces, deadline_ms, token, Box::new(ask))
-}
-
-fn answer_now(ask: &dyn Fn(&Node) -> Answer) -> Answer {
-    without_requests(|| process::ask(ask))
 }
 
 fn answer_inline(ask: &dyn Fn(&Node, &ExecutionLimit) -> Answer) -> Answer {

@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use rhizome_answers::replica_restore::ReplicaRestore;
 use rhizome_answers::{Answer, ForkedChain, Node, RpcError};
 use rhizome_checkpoints::CopyRequests;
+use rhizome_fork::without_requests;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -91,13 +92,16 @@ pub(crate) fn running() -> Result<Arc<Running>, RpcError> {
     PROCESS.running.load_full().ok_or_else(not_open)
 }
 
-/// Calls a short function with the open node. Fails if none is open.
+/// Calls a short function with the open node, without requests to a remote node. Fails if none is open.
 pub(crate) fn ask(answer: &dyn Fn(&Node) -> Answer) -> Answer {
-    match &*PROCESS.running.load() {
-        Some(running) if READS_OLDER_BLOCKS.get() => answer(&running.node()),
-        Some(running) => answer(&running.current.load()),
-        None => Err(not_open()),
+    let running = PROCESS.running.load();
+    let Some(running) = &*running else { return Err(not_open()) };
+    let node = running.current.load();
+    // Only a fork asks a remote node, and only a fork has older blocks elsewhere.
+    if node.fork().is_none() {
+        return answer(&node);
     }
+    without_requests(|| answer(&running.node()))
 }
 
 fn not_open() -> RpcError {

@@ -37,7 +37,6 @@ const noParams: readonly unknown[] = []
  * splits large bodies.
  */
 export function parse(body: string, maxBatchRequests: number): Parsed {
-  if (isTooDeep(body)) return bodyRefusal(invalidRequest('Invalid request', 'expected at most 64 levels'))
   let value: unknown
   try {
     value = JSON.parse(body)
@@ -45,6 +44,7 @@ export function parse(body: string, maxBatchRequests: number): Parsed {
     const reason = error instanceof Error ? error.message : String(error)
     return bodyRefusal(new RpcError(code.parseError, 'JSON parse error', undefined, reason))
   }
+  if (isTooDeep(value, body)) return bodyRefusal(invalidRequest('Invalid request', 'expected at most 64 levels'))
   if (Array.isArray(value)) return parseBatch(value, body, maxBatchRequests)
   const request = readRequest(value)
   if ('error' in request) return { kind: 'single', call: { id: exactId(request.id, body), error: request.error } }
