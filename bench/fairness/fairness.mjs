@@ -1,7 +1,8 @@
 // Whether one caller can block the others: expensive bodies and batches from 100 connections, while another caller requests
 // eth_blockNumber. Measures the latency of that caller and the longest step of a worker's event loop, in processor time: the
 // delay of the event loop, also printed, includes waits for a processor that other processes use. The attackers run at idle
-// priority, as if on other machines.
+// priority, as if on other machines. A case above a bar is measured a second time, which counts: on a shared machine any step may
+// take milliseconds more.
 import { prepare } from '../chain/prepare.mjs'
 import { buildDriver, drive, Plan } from '../rpc/driver.mjs'
 import { learn } from '../rpc/learn.mjs'
@@ -32,11 +33,12 @@ export async function run(report, { isQuick = false, program, cases = [''] }) {
     const chain = await prepare(node.url, { longest: 0 })
     const asked = new Plan(await learn(node.url, [{ method: 'eth_blockNumber', params: [], check: () => true }]))
     const loops = () => longestStep(`http://127.0.0.1:${metricsPort}/metrics`)
-    await measure(report, { name: 'no other caller', node, asked, timeMs, loops })
+    report(await measure({ name: 'no other caller', node, asked, timeMs, loops }))
     const chosen = Object.entries({ ...bodies, ...batches }).filter(([name]) => cases.some((one) => name.includes(one)))
     for (const [name, make] of chosen) {
       const attack = new Plan([await learned(node.url, make(chain))])
-      await measure(report, { name, node, asked, timeMs, loops, attack })
+      const first = await measure({ name, node, asked, timeMs, loops, attack })
+      report(first.isFailure ? await measure({ name, node, asked, timeMs, loops, attack, first }) : first)
       attack.remove()
     }
     asked.remove()
@@ -52,7 +54,8 @@ async function learned(url, request) {
   return { status: response.status, request, answer: await response.text() }
 }
 
-async function measure(report, { name, node, asked, timeMs, loops, attack }) {
+/** Returns the figures of a case. `first`: those of a measurement above a bar. */
+async function measure({ name, node, asked, timeMs, loops, attack, first }) {
   // Excludes earlier steps: a figure covers the second before it was recorded, and stays for another second.
   await pause(2 * windowMs + 200)
   const attacking = attack && drive(node.url, attack, { connections, timeMs, timeoutMs: 60_000, isBackground: true })
@@ -69,17 +72,21 @@ async function measure(report, { name, node, asked, timeMs, loops, attack }) {
   const times = `50 % ${ms(p50)}, 99 % ${ms(p99)}, slowest ${ms(max)} ms`
   const against =
     sent === undefined ? '' : `, against ${sent.right + sent.wrong} answers in ${Math.round(sent.seconds)} s`
-  report({
+  const again =
+    first === undefined
+      ? ''
+      : `; measured before: ${first.value.toFixed(1)} ms longest step, 99 % ${first.p99Ms.toFixed(1)} ms`
+  return {
     name,
     value: stepMs,
-    unit: `ms longest step, ${delayMs.toFixed(1)} ms longest delay; other caller: ${times}${against}${fault ? `; ${fault}` : ''}`,
+    unit: `ms longest step, ${delayMs.toFixed(1)} ms longest delay; other caller: ${times}${against}${fault ? `; ${fault}` : ''}${again}`,
     delayMs,
     p50Ms: p50 / 1000,
     p99Ms: p99 / 1000,
     longestMs: max / 1000,
     attacks: sent && sent.right + sent.wrong,
     isFailure,
-  })
+  }
 }
 
 /** Returns the longest step of all workers in processor time, and their longest delay, in the last second. */

@@ -19,7 +19,7 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 test('behavior: work runs at once until the budget is spent', async () => {
   const { eventLoopBudget, work } = clocked()
   expect(eventLoopBudget.run('light', work('a', 1))).toBe('a')
-  eventLoopBudget.spend(2)
+  eventLoopBudget.spend(1)
   expect([eventLoopBudget.isSpent, eventLoopBudget.run('heavy', work('b', 1))]).toEqual([false, 'b'])
   const waiting = eventLoopBudget.run('heavy', work('c', 1))
   expect([eventLoopBudget.isSpent, waiting instanceof Promise]).toEqual([true, true])
@@ -35,7 +35,7 @@ test('behavior: a turn that is spent runs one piece of each size, the next turn 
   const { eventLoopBudget, log, work } = clocked()
   eventLoopBudget.spend(9)
   const all = ['h1', 'h2', 'h3'].map((name) => eventLoopBudget.run('heavy', work(name, 3)))
-  all.push(...['l1', 'l2', 'l3', 'l4'].map((name) => eventLoopBudget.run('light', work(name, 2))))
+  all.push(...['l1', 'l2', 'l3', 'l4'].map((name) => eventLoopBudget.run('light', work(name, 1))))
   await nextTurn()
   await nextTurn()
   await nextTurn()
@@ -55,10 +55,10 @@ test('behavior: answers and heavy work take turns', async () => {
 test('behavior: the time of heavy work is charged, with what it charges itself', async () => {
   const { eventLoopBudget, work } = clocked()
   eventLoopBudget.run('heavy', () => {
-    work('a', 2)()
-    eventLoopBudget.spend(2)
+    work('a', 1)()
+    eventLoopBudget.spend(1)
   })
-  expect(eventLoopBudget.run('heavy', work('b', 2))).toBe('b')
+  expect(eventLoopBudget.run('heavy', work('b', 1))).toBe('b')
   expect(eventLoopBudget.run('heavy', work('c', 1))).toBeInstanceOf(Promise)
 })
 

@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks'
  * Time per turn of the event loop after which requests of a size wait for a later turn, in which the worker has served its
  * sockets. Light requests wait later: uWebSockets closes a connection if requests are pipelined behind a waiting one.
  */
-const turnMs = { light: 4, answers: 3, heavy: 3 }
+const turnMs = { light: 4, answers: 2, heavy: 2 }
 /** Work in ms after which the end of the turn is observed. Observing it costs more than less work is worth. */
 const observedMs = 1
 
