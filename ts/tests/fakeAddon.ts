@@ -4,13 +4,14 @@ import { isTooDeep } from '../src/rpc/levels.ts'
 
 /** Text of single requests, as JSON.stringify writes it. */
 function split(text: string): object {
-  if (isTooDeep(text)) return { fault: 'TooDeep' }
-  let params: unknown[] = []
+  let body: { params?: unknown[] }
   try {
-    params = (JSON.parse(text) as { params?: unknown[] }).params ?? []
+    body = JSON.parse(text)
   } catch {
     return { fault: 'NotJson' }
   }
+  if (isTooDeep(body, text)) return { fault: 'TooDeep' }
+  const { params = [] } = body
   const places = ['id', 'method'].flatMap((name) => {
     const found = new RegExp(`"${name}":("[^"]*"|[^,}]+)`, 'd').exec(text)
     return found?.indices?.[1] ?? [0, 0]
