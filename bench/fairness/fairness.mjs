@@ -1,7 +1,7 @@
 // Whether one caller can block the others: expensive bodies and batches from 100 connections, while another caller requests
 // eth_blockNumber. Measures the latency of that caller and the longest step of a worker's event loop, in processor time: the
 // delay of the event loop, also printed, includes waits for a processor that other processes use. The attackers run at idle
-// priority, as if on other machines. A case above a bar is measured a second time, which counts: on a shared machine any step may
+// priority, as if on other machines. A case with a time above a bar is measured a second time, which counts: on a shared machine any step may
 // take milliseconds more.
 import { prepare } from '../chain/prepare.mjs'
 import { buildDriver, drive, Plan } from '../rpc/driver.mjs'
@@ -38,7 +38,8 @@ export async function run(report, { isQuick = false, program, cases = [''] }) {
     for (const [name, make] of chosen) {
       const attack = new Plan([await learned(node.url, make(chain))])
       const first = await measure({ name, node, asked, timeMs, loops, attack })
-      report(first.isFailure ? await measure({ name, node, asked, timeMs, loops, attack, first }) : first)
+      const isRepeated = first.isFailure && !first.isWrong
+      report(isRepeated ? await measure({ name, node, asked, timeMs, loops, attack, first }) : first)
       attack.remove()
     }
     asked.remove()
@@ -68,7 +69,8 @@ async function measure({ name, node, asked, timeMs, loops, attack, first }) {
   seen.push(await loops())
   const stepMs = Math.max(...seen.map((figures) => figures.stepMs))
   const delayMs = Math.max(...seen.map((figures) => figures.delayMs))
-  const isFailure = stepMs > bars.stepMs || p99 / 1000 > bars.p99Ms || wrong + lost > 0 || right === 0
+  const isWrong = wrong + lost > 0 || right === 0
+  const isFailure = isWrong || stepMs > bars.stepMs || p99 / 1000 > bars.p99Ms
   const times = `50 % ${ms(p50)}, 99 % ${ms(p99)}, slowest ${ms(max)} ms`
   const against =
     sent === undefined ? '' : `, against ${sent.right + sent.wrong} answers in ${Math.round(sent.seconds)} s`
@@ -85,6 +87,7 @@ async function measure({ name, node, asked, timeMs, loops, attack, first }) {
     p99Ms: p99 / 1000,
     longestMs: max / 1000,
     attacks: sent && sent.right + sent.wrong,
+    isWrong,
     isFailure,
   }
 }

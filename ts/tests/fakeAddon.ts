@@ -4,14 +4,13 @@ import { isTooDeep } from '../src/rpc/levels.ts'
 
 /** Text of single requests, as JSON.stringify writes it. */
 function split(text: string): object {
-  let body: { params?: unknown[] }
+  if (isTooDeep(text)) return { fault: 'TooDeep' }
+  let params: unknown[] = []
   try {
-    body = JSON.parse(text)
+    params = (JSON.parse(text) as { params?: unknown[] }).params ?? []
   } catch {
     return { fault: 'NotJson' }
   }
-  if (isTooDeep(body, text)) return { fault: 'TooDeep' }
-  const { params = [] } = body
   const places = ['id', 'method'].flatMap((name) => {
     const found = new RegExp(`"${name}":("[^"]*"|[^,}]+)`, 'd').exec(text)
     return found?.indices?.[1] ?? [0, 0]

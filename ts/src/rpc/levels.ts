@@ -1,27 +1,22 @@
 /** Maximum nesting of a body. */
 const maxLevels = 64
 
-/** Returns whether the parsed value of a text nests deeper than 64 levels. */
-export function isTooDeep(value: unknown, text: string): boolean {
-  // Most texts are too short or have too few levels. The engine parses any nesting without recursion.
-  return text.length > 2 * maxLevels && opensMoreThan(maxLevels, text) && isDeeper(value, maxLevels)
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (!isContainer(value)) return false
-  if (levels === 0) return true
-  if (Array.isArray(value)) return value.some((element) => isContainer(element) && isDeeper(element, levels - 1))
-  // `Object.values` would make a list for each object.
-  for (const name in value) {
-    const member = (value as Record<string, unknown>)[name]
-    if (isContainer(member) && isDeeper(member, levels - 1)) return true
+/** Returns whether a text nests deeper than 64 levels, without parsing it. False if it ends inside a level: the parser rejects it. */
+export function isTooDeep(text: string): boolean {
+  // Most texts are too short or have too few levels.
+  if (text.length <= 2 * maxLevels || !opensMoreThan(maxLevels, text)) return false
+  let depth = 0
+  let deepest = 0
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charCodeAt(at)
+    if (character === quote) at = endOfString(text, at)
+    else if (character === openList || character === openObject) deepest = Math.max(deepest, ++depth)
+    else if (character === closeList || character === closeObject) depth--
   }
-  return false
+  return deepest > maxLevels && depth === 0
 }
 
-function isContainer(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
-}
+const [quote, openList, openObject, closeList, closeObject] = [...'"[{]}'].map((one) => one.charCodeAt(0))
 
 /** Returns whether a text has more than `maximum` opening brackets and braces, those in strings included. */
 export function opensMoreThan(maximum: number, text: string): boolean {
@@ -34,4 +29,14 @@ function count(text: string, character: string, maximum: number): number {
   let count = 0
   for (let at = text.indexOf(character); at !== -1 && count <= maximum; at = text.indexOf(character, at + 1)) count++
   return count
+}
+
+/** Returns the index of the closing quotation mark, or the length of the text. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let escapes = 0
+    while (text[end - 1 - escapes] === '\\') escapes++
+    if (escapes % 2 === 0) return end
+  }
+  return text.length
 }
