@@ -1,6 +1,6 @@
 import { code, invalidRequest, RpcError } from './errors.ts'
 import { exactId, exactIds } from './ids.ts'
-import { isTooDeep } from './levels.ts'
+import { isParsedTooDeep, isTooDeep } from './levels.ts'
 import { LongAnswer, type Message } from './longAnswer.ts'
 import { elementSpans, memberSpan, skipSpace } from './spans.ts'
 
@@ -41,16 +41,22 @@ export function parse(body: string, maxBatchRequests: number): Parsed {
   try {
     value = JSON.parse(body)
   } catch (error) {
+    if (isTooDeep(body)) return bodyRefusal(tooDeep())
     const reason = error instanceof Error ? error.message : String(error)
     return bodyRefusal(new RpcError(code.parseError, 'JSON parse error', undefined, reason))
   }
-  if (isTooDeep(value, body)) return bodyRefusal(invalidRequest('Invalid request', 'expected at most 64 levels'))
+  if (isParsedTooDeep(body, value)) return bodyRefusal(tooDeep())
   if (Array.isArray(value)) return parseBatch(value, body, maxBatchRequests)
   const request = readRequest(value)
   if ('error' in request) return { kind: 'single', call: { id: exactId(request.id, body), error: request.error } }
   const { id } = request
   const exact = id === undefined ? null : exactId(id, body)
   return { kind: 'single', call: new SmallCall(exact, request, new SmallBody(body, false), 0) }
+}
+
+/** Returns the error for a body that nests too deeply. */
+export function tooDeep(): RpcError {
+  return invalidRequest('Invalid request', 'expected at most 64 levels')
 }
 
 function parseBatch(elements: unknown[], body: string, maxBatchRequests: number): Parsed {

@@ -1,4 +1,4 @@
-import { batchTooLong, bodyRefusal, type Call, type Parsed, type Refused, requestFaults } from './envelope.ts'
+import { batchTooLong, bodyRefusal, type Call, type Parsed, type Refused, requestFaults, tooDeep } from './envelope.ts'
 import { code, invalidRequest, RpcError } from './errors.ts'
 import { type LargeBody, maxParsedBytes } from './largeBody.ts'
 import { LargeText } from './largeText.ts'
@@ -23,7 +23,7 @@ export function readSplit(body: LargeBody, spans: string, maxBatchRequests: numb
 
 function refusalOf(fault: Extract<Split, { fault: unknown }>['fault'], maxBatchRequests: number): RpcError {
   if (fault === 'NotJson') return new RpcError(code.parseError, 'JSON parse error')
-  if (fault === 'TooDeep') return invalidRequest('Invalid request', 'expected at most 64 levels')
+  if (fault === 'TooDeep') return tooDeep()
   if (fault === 'TooManyValues') return invalidRequest('Invalid request', 'expected at most 50000 values')
   return fault === 'EmptyBatch' ? invalidRequest() : batchTooLong(maxBatchRequests)
 }
