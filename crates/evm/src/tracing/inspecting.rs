@@ -201,7 +201,7 @@ impl InterpreterTracer for InspectingTracer<'_> {
             gas: interpreter.gas.limit(),
             hash,
             recorded: 0,
-            instruction: Instruction::read(interpreter),
+            instruction: Instruction::next(interpreter),
             nonce: U256::ZERO,
             balance: I256::ZERO,
             input: Bytes::new(),
@@ -218,7 +218,7 @@ impl InterpreterTracer for InspectingTracer<'_> {
         machine: &mut Machine<'_>,
     ) -> Result<(), ExecError> {
         if let Some(open) = self.open.last_mut() {
-            open.instruction = Instruction::read(interpreter);
+            open.instruction.read_next(interpreter);
         }
         self.prepare(interpreter, machine)?;
         if !self.shows_step() {

@@ -1,6 +1,6 @@
 //! An instruction with its operands, as read before its execution.
 
-use revm::bytecode::opcode;
+use revm::bytecode::opcode::{self, OpCode};
 use revm::interpreter::Interpreter;
 use revm::interpreter::interpreter_types::Jumps;
 use rhizome_primitives::{Address, U256};
@@ -23,30 +23,37 @@ pub(super) struct Instruction {
     pub(super) memory_length: usize,
     pub(super) code_length: usize,
     pub(super) return_data_length: usize,
-    /// Operands, top of the stack first.
+    /// Operands, top of the stack first. Those that the instruction does not take are of earlier instructions.
     operands: [U256; OPERANDS],
 }
 
 impl Instruction {
-    pub(super) fn read(interpreter: &Interpreter<RskInterpreter>) -> Instruction {
-        let mut operands = [U256::ZERO; OPERANDS];
-        for (operand, word) in operands.iter_mut().zip(interpreter.stack.data().iter().rev()) {
-            *operand = *word;
-        }
-        Instruction {
-            byte: interpreter.bytecode.opcode(),
-            position: interpreter.bytecode.pc(),
-            gas: interpreter.gas.remaining(),
-            account: interpreter.input.target_address,
-            stack_length: interpreter.stack.len(),
-            memory_length: interpreter.memory.len(),
-            code_length: code_of(interpreter).len(),
-            return_data_length: interpreter.return_data.0.len(),
-            operands,
+    /// Returns the next instruction.
+    pub(super) fn next(interpreter: &Interpreter<RskInterpreter>) -> Instruction {
+        let mut instruction = Instruction::default();
+        instruction.read_next(interpreter);
+        instruction
+    }
+
+    /// Becomes the next instruction. Runs before each one that is traced: it copies the operands that the instruction takes, and
+    /// leaves the others as they were.
+    pub(super) fn read_next(&mut self, interpreter: &Interpreter<RskInterpreter>) {
+        let stack = interpreter.stack.data();
+        self.byte = interpreter.bytecode.opcode();
+        self.position = interpreter.bytecode.pc();
+        self.gas = interpreter.gas.remaining();
+        self.account = interpreter.input.target_address;
+        self.stack_length = stack.len();
+        self.memory_length = interpreter.memory.len();
+        self.code_length = code_of(interpreter).len();
+        self.return_data_length = interpreter.return_data.0.len();
+        let mut words = stack.iter().rev();
+        for operand in self.operands.iter_mut().take(operand_count(self.byte)) {
+            *operand = words.next().copied().unwrap_or_default();
         }
     }
 
-    /// Returns an operand, zero beyond the end of the stack.
+    /// Returns one of the operands that the instruction takes, zero beyond the end of the stack.
     pub(super) fn operand(&self, index: usize) -> U256 {
         self.operands.get(index).copied().unwrap_or_default()
     }
@@ -84,6 +91,14 @@ impl Instruction {
             _ => 2,
         };
         (self.operand(first), self.operand(first + 1))
+    }
+}
+
+/// Returns the number of operands of an instruction. Those of DUP and SWAP are no operands: they only move.
+fn operand_count(byte: u8) -> usize {
+    match byte {
+        opcode::DUP1..=opcode::SWAP16 => 0,
+        byte => OpCode::new(byte).map_or(0, |instruction| instruction.inputs().into()),
     }
 }
 
