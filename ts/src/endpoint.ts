@@ -19,6 +19,7 @@ import type { Counters } from './observe/counters.ts'
 import type { Health } from './observe/health.ts'
 import { Dispatcher, type Observer } from './rpc/dispatch.ts'
 import { code, RpcError } from './rpc/errors.ts'
+import { sharedText } from './rpc/longAnswer.ts'
 import type { MemoryBudget } from './rpc/memoryBudget.ts'
 import { feedMethod } from './rpc/parameters/feed.ts'
 import { BodyServer } from './rpc/serve.ts'
@@ -68,7 +69,7 @@ export class Endpoint {
       sendWaitMs: config.rpc.sendWaitMs,
       // Cached: creating it takes 20 ms.
       discover: () => {
-        document ??= Buffer.from(JSON.stringify(openRpcDocument(entries, version, settings.dispatch.presumesBlock)))
+        document ??= sharedText(JSON.stringify(openRpcDocument(entries, version, settings.dispatch.presumesBlock)))
         return document
       },
     }
@@ -88,6 +89,7 @@ export class Endpoint {
       cancel,
       trusted,
       memory: parts.memory,
+      releaseBuffers: (buffers) => native.releaseBuffers(buffers),
       connections: limit === 0 ? undefined : new Connections(parts.connections, limit, trusted, onRefused),
       health: parts.health,
       heads: parts.gate,

@@ -52,6 +52,9 @@ function fakeBodies(): Partial<Addon> {
 export function fakeAddon(cancelled: number[] = []): Addon {
   const answers: Partial<Addon> = {
     forkedChain: () => null,
+    releaseBuffers: (buffers) => {
+      structuredClone(undefined, { transfer: buffers.map(({ buffer }) => buffer as ArrayBuffer) })
+    },
     netVersion: () => '"33"',
     ethChainId: () => '"0x21"',
     web3Sha3: (data) => JSON.stringify(`hash of ${String(data).length}`),

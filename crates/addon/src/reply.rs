@@ -1,8 +1,9 @@
 //! Conversion of answers and errors to values of JavaScript.
 
 use crate::owner;
-use napi::bindgen_prelude::{Buffer, ToNapiValue};
-use napi::{Error, Result, Status, sys};
+use napi::bindgen_prelude::{Array, Buffer, JsValue, ToNapiValue};
+use napi::{Env, Error, Result, Status, sys};
+use napi_derive::napi;
 use rhizome_answers::{ErrorCode, RpcError};
 use std::ptr::null_mut;
 
@@ -51,6 +52,40 @@ pub(crate) unsafe fn value_of(env: sys::napi_env, text: Vec<u8>, is_batch: bool)
     match Status::from(status) {
         Status::Ok => Ok(value),
         failed => Err(Error::new(failed, "the answer could not become a value")),
+    }
+}
+
+/// Frees the memory of buffers that a [`Reply`] became, and leaves them empty. Skips memory that other objects may use: a part of an
+/// `ArrayBuffer`, or a `SharedArrayBuffer`.
+///
+/// The engine frees them only when it collects all objects, which takes 4 to 8 ms, and does so whenever a worker has made 64 MB of them. Batches
+/// of blocks from 100 connections: a quarter of the collections.
+#[napi(catch_unwind, ts_args_type = "buffers: readonly Buffer[]")]
+pub fn release_buffers(env: &Env, buffers: Array<'_>) -> Result<()> {
+    (0..buffers.len()).try_for_each(|index| release(env.raw(), buffers.raw(), index))
+}
+
+#[expect(unsafe_code, reason = "napi detaches no buffer without a reference to it, which costs more")]
+fn release(env: sys::napi_env, buffers: sys::napi_value, index: u32) -> Result<()> {
+    let (mut buffer, mut memory, mut data) = (null_mut(), null_mut(), null_mut());
+    let (mut length, mut whole) = (0, 0);
+    let (kind, offset) = (null_mut(), null_mut());
+    // Safety: the environment is that of the caller, and all pointers are valid during the calls, which fail for values of other kinds.
+    unsafe {
+        checked(sys::napi_get_element(env, buffers, index, &mut buffer))?;
+        checked(sys::napi_get_typedarray_info(env, buffer, kind, &mut length, &mut data, &mut memory, offset))?;
+        let is_unshared = sys::napi_get_arraybuffer_info(env, memory, &mut data, &mut whole) == sys::Status::napi_ok;
+        if is_unshared && whole == length {
+            checked(sys::napi_detach_arraybuffer(env, memory))?;
+        }
+    }
+    Ok(())
+}
+
+fn checked(status: sys::napi_status) -> Result<()> {
+    match Status::from(status) {
+        Status::Ok => Ok(()),
+        failed => Err(Error::new(failed, "a buffer could not be released")),
     }
 }
 

@@ -26,11 +26,18 @@ export interface LargeAnswerSettings {
 export class LargeAnswers {
   readonly #settings: LargeAnswerSettings
   readonly #memory: MemoryBudget
+  readonly #releaseBuffers: (buffers: readonly Buffer[]) => void
   #unreadBytes = 0
 
-  constructor(settings: LargeAnswerSettings, memory: MemoryBudget) {
+  /** `releaseBuffers` frees buffers that were sent. */
+  constructor(
+    settings: LargeAnswerSettings,
+    memory: MemoryBudget,
+    releaseBuffers: (buffers: readonly Buffer[]) => void,
+  ) {
     this.#settings = settings
     this.#memory = memory
+    this.#releaseBuffers = releaseBuffers
   }
 
   /** Sends an answer of any size; replaces `onAborted`. Sends `busy` instead if there are too many unread bytes. */
@@ -60,6 +67,7 @@ export class LargeAnswers {
     this.#unreadBytes += body.length
     const finish = (): void => {
       isOver = true
+      this.#releaseBuffers(body.buffers)
       held.release()
       clearTimeout(timer)
       this.#unreadBytes -= body.length

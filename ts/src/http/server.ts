@@ -50,6 +50,8 @@ export interface HttpParts {
   readonly trusted?: AddressRanges
   /** Counts the bytes of bodies, requests and answers in memory. */
   readonly memory: MemoryBudget
+  /** Frees the memory of large answers that were sent. */
+  readonly releaseBuffers: (buffers: readonly Buffer[]) => void
   /** Absent: connections of each client are not limited. */
   readonly connections?: Connections | undefined
   /** Absent: answers do not name the head, and requests do not wait for one. */
@@ -92,6 +94,7 @@ export class HttpServer {
       memory,
       heads,
       feed,
+      releaseBuffers,
     }: HttpParts,
   ) {
     this.#bodies = bodies
@@ -104,7 +107,7 @@ export class HttpServer {
     this.#trusted = trusted
     this.#connections = connections
     this.#memory = memory
-    this.#answers = new LargeAnswers(settings, memory)
+    this.#answers = new LargeAnswers(settings, memory, releaseBuffers)
     this.#heads = heads
     this.#feed = feed
   }

@@ -4,7 +4,10 @@ import { isParsedTooDeep, isTooDeep } from './levels.ts'
 import { LongAnswer, type Message } from './longAnswer.ts'
 import { elementSpans, memberSpan, skipSpace } from './spans.ts'
 
-/** Finished JSON text of a result. Long ones are bytes and never become a string. */
+/**
+ * Finished JSON text of a result. Long ones are bytes and never become a string. A `Buffer` belongs to one answer, and may be freed when that was
+ * sent, unless it is a `sharedText`.
+ */
 export type Answer = string | Buffer
 
 /** Text for functions of the core: a string, or a part of a large body. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { byteLength, LongAnswer, wholeMessage } from './longAnswer.ts'
+import { byteLength, LongAnswer, sharedText, wholeMessage } from './longAnswer.ts'
 
 const pieces = ['[', '"é"', ',', Buffer.from('"bytes"'), ']']
 const text = '["é","bytes"]'
@@ -22,6 +22,10 @@ describe('LongAnswer', () => {
     }
   })
 
+  test('names its pieces outside of the heap', () => {
+    expect(new LongAnswer(pieces).buffers).toEqual([pieces[3]])
+  })
+
   test('joins to text if all pieces are text', async () => {
     const memory = Buffer.alloc(1000)
     for (const one of [Buffer.alloc(0), memory]) expect(new LongAnswer(pieces).whole(one)).toEqual(Buffer.from(text))
@@ -32,4 +36,10 @@ describe('LongAnswer', () => {
       Buffer.from('ab'),
     )
   })
+})
+
+test('shared text is that text, in memory that cannot be freed by detaching it', () => {
+  const shared = sharedText(text)
+  expect(shared).toEqual(Buffer.from(text))
+  expect(() => structuredClone(undefined, { transfer: [shared.buffer as unknown as ArrayBuffer] })).toThrow()
 })

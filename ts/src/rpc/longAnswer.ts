@@ -20,6 +20,13 @@ export function wholeMessage(message: Message): string | Buffer {
 /** Memory for whole messages: new memory for each answer would cost as much as sending it. */
 const scratch = Buffer.allocUnsafeSlow(256 * 1024)
 
+/** Returns text for any number of answers. Its memory cannot be freed with one of them. */
+export function sharedText(text: string): Buffer {
+  const bytes = Buffer.from(new SharedArrayBuffer(Buffer.byteLength(text)))
+  bytes.write(text)
+  return bytes
+}
+
 /**
  * Long answer: pieces that are never joined. Joining and encoding the answers of a batch takes tens of milliseconds, in
  * which a worker serves no other caller. So each part is encoded when the socket takes it.
@@ -42,6 +49,11 @@ export class LongAnswer {
       this.#offsets.push(length)
     }
     this.length = length
+  }
+
+  /** The pieces outside of the heap. */
+  get buffers(): readonly Buffer[] {
+    return this.#pieces.filter((piece) => typeof piece !== 'string')
   }
 
   /** Returns the pieces of a message for a larger message. */
