@@ -49,6 +49,7 @@ export async function run(report, { isQuick = false, entries, memory, program, d
       if (part === chain.parts.at(-1)) await measureUpkeep(bench, figure)
       await importMainnetLike(bench, part.mainnet, figure)
       await update(bench, part.updates, figure)
+      if (part === chain.parts.at(-1)) prune(bench, part.size, figure)
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -112,7 +113,23 @@ function tellDisk(figure, node, entries) {
   figure('disk', sum(kinds) / 2 ** 20, 'MiB')
   for (const [kind, size] of kinds) if (size >= 2 ** 20) figure(`disk, ${kind}`, size / 2 ** 20, 'MiB')
   figure('disk for an entry', sum(kinds) / entries, 'bytes')
-  figure('disk for an entry, state and history', sum(kinds.filter(([kind]) => !ofBlocks.test(kind))) / entries, 'bytes')
+  figure('disk for an entry, state and history', sum(kinds.filter(isOfState)) / entries, 'bytes')
+}
+
+function isOfState([kind]) {
+  return !ofBlocks.test(kind)
+}
+
+/** Compacts the database, and measures what is left. */
+function prune({ node, say }, entries, figure) {
+  say('pruning')
+  const began = performance.now()
+  execFileSync(process.execPath, [node.program, 'prune', ...node.flags, '--json'], { stdio: 'ignore' })
+  figure('prune', (performance.now() - began) / 1000, 's')
+  const bytes = Object.entries(diskByKind(node.dataDir))
+    .filter(isOfState)
+    .reduce((sum, [, size]) => sum + size, 0)
+  figure('disk for an entry, state and history, after prune', bytes / entries, 'bytes')
 }
 
 /** Latency of reads: after a warm-up, then after starts without the page cache of the data directory. */

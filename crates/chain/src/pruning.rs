@@ -40,7 +40,7 @@ pub(crate) fn start(importer: &Arc<Importer>, kept: u64) -> Result<BackgroundThr
     })
 }
 
-/// Gives up all states that are due now, and rewrites the files that hold them. `on_progress` gets the oldest kept state and
+/// Gives up all states that are due now, and rewrites the files of states. `on_progress` gets the oldest kept state and
 /// the one to reach, then steps of the second part, and may end the work: the next call continues there.
 pub(crate) fn prune_now(
     importer: &Importer,
@@ -56,7 +56,7 @@ pub(crate) fn prune_now(
     }
     let store = &importer.steps.archive.store;
     let on_step = |done, total| on_progress(PruneProgress::Files { done, total }).is_continue();
-    Ok(store.compact_pruned(on_step)?)
+    Ok(store.compact_states(on_step)?)
 }
 
 /// Progress of [`crate::Chain::prune`].

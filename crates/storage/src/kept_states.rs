@@ -15,7 +15,7 @@ use rocksdb::{BottommostLevelCompaction, CompactOptions, WriteBatch};
 
 use crate::StorageError;
 use crate::change_set::ChangeSet;
-use crate::columns::{self, CHANGES, FIRST_RECEIPTS_KEY, HEIGHTS, HISTORY, META, OLDEST_STATE_KEY};
+use crate::columns::{self, CHANGES, FIRST_RECEIPTS_KEY, FLAT, HEIGHTS, HISTORY, META, OLDEST_STATE_KEY, TRIE, VALUES};
 use crate::database::Database;
 use crate::disk_probe::PROBE_BYTES;
 use crate::node_files::NodeFileError;
@@ -131,14 +131,14 @@ impl KeptStates {
     }
 }
 
-/// Compacts the columns of changes and history, which drops all rows below the marker. `on_step` gets finished and
+/// Compacts the columns of the state, of changes and of history, which drops all rows below the marker and all rows that later ones replace. `on_step` gets finished and
 /// planned steps, and returns false to end the compaction.
 pub(crate) fn compact(database: &Database, mut on_step: impl FnMut(usize, usize) -> bool) -> Result<(), StorageError> {
     let mut options = CompactOptions::default();
     options.set_bottommost_level_compaction(BottommostLevelCompaction::Force);
     options.set_exclusive_manual_compaction(false);
     let mut ranges = Vec::new();
-    for column in [CHANGES, HISTORY] {
+    for column in [CHANGES, HISTORY, TRIE, FLAT, VALUES] {
         let mut bounds = file_bounds(database, column)?;
         bounds.insert(0, None);
         let ends = bounds.iter().skip(1).cloned().chain([None]).collect::<Vec<_>>();

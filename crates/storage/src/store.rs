@@ -337,9 +337,9 @@ impl Store {
         self.kept.drop_rows(&self.database)
     }
 
-    /// Rewrites the files of changes and history, which deletes all rows of states that are not kept. `on_step` gets finished
-    /// and planned steps, and returns false to end it.
-    pub fn compact_pruned(&self, on_step: impl FnMut(usize, usize) -> bool) -> Result<(), StorageError> {
+    /// Rewrites the files of the state, of changes and of history, which deletes all rows of states that are not kept, and all rows that
+    /// later ones replace. `on_step` gets finished and planned steps, and returns false to end it.
+    pub fn compact_states(&self, on_step: impl FnMut(usize, usize) -> bool) -> Result<(), StorageError> {
         kept_states::compact(&self.database, on_step)
     }
 

@@ -101,7 +101,28 @@ fn assert_values(store: &Store, oldest: &State, references: &References) {
 fn prune(store: &Store, oldest: u64) {
     assert!(store.prune_states(store.plan_pruning(oldest).unwrap()).unwrap());
     store.drop_pruned().unwrap();
-    store.compact_pruned(|_, _| true).unwrap();
+    store.compact_states(|_, _| true).unwrap();
+}
+
+#[test]
+fn pruning_frees_the_space_of_replaced_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = || Store::open(dir.path(), &identity(), &small()).unwrap();
+    TestBlock::new(0, "genesis").write_best(&open());
+    for number in 1..8 {
+        // Each start writes the rows of the block before it into a file.
+        let keys = (0..2000_u32).map(|key| keccak256(key.to_be_bytes()));
+        let block = keys.fold(TestBlock::new(number, "main"), |block, key| {
+            let value = keccak256([key.as_slice(), &number.to_be_bytes()].concat());
+            block.with_flat(key.as_slice(), Some(value.as_slice()))
+        });
+        block.write_best(&open());
+    }
+    let store = open();
+    let before = store.disk_bytes().unwrap().state;
+    prune(&store, 7);
+    let after = store.disk_bytes().unwrap().state;
+    assert!(after > 2000 * 32 && after < before / 4, "{before} bytes before, {after} now");
 }
 
 #[test]
