@@ -2,10 +2,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rhizome_primitives::{B256, Bytes, keccak256, keccak256_all};
-use rhizome_trie::{NodePosition, NodeSource, SourceError};
+use rhizome_trie::{NodePosition, NodeRows, NodeSource, SourceError};
+use rocksdb::WriteBatch;
 
-use crate::Store;
-use crate::columns::TRIE;
+use crate::columns::{FLUSHED_KEY, META, TRIE};
+use crate::database::Database;
+use crate::record::FlushedTrie;
+use crate::{StorageError, Store};
+
+/// Most bytes of a row in a batch besides key and value: its kind, its column, and two lengths below 2 MiB.
+const BATCH_ENTRY_BYTES: usize = 8;
 
 /// The current trie nodes of a store, by position. A node that was replaced by a later flush is missing: its trie has to be derived
 /// again from that of the head.
@@ -48,5 +54,58 @@ impl NodeSource for CurrentNodes {
         let hashes = keccak256_all(&messages);
         let checked = wanted.iter().zip(hashes).zip(messages);
         Ok(checked.map(|(((_, hash), found), message)| (found == *hash).then_some(message)).collect())
+    }
+}
+
+/// Moves the column of current nodes to the trie of a block.
+pub(crate) fn add_flush_to_batch(
+    database: &Database,
+    batch: &mut WriteBatch,
+    rows: NodeRows,
+    flushed: FlushedTrie,
+) -> Result<(), StorageError> {
+    let engine = database.engine()?;
+    let column = engine.column(TRIE)?;
+    for (position, message) in rows {
+        match message {
+            Some(message) => batch.put_cf(column, position, message),
+            None => batch.delete_cf(column, position),
+        }
+    }
+    batch.put_cf(engine.column(META)?, FLUSHED_KEY, flushed.encode());
+    Ok(())
+}
+
+/// Returns the size of the rows of a flush in a batch. Those of 32,768 changed keys take 40 MB, so that a batch that grows to it
+/// takes 60 MB meanwhile.
+pub(crate) fn flush_bytes(rows: &NodeRows) -> usize {
+    let bytes =
+        |(position, message): &(Vec<u8>, Option<Vec<u8>>)| position.len() + message.as_ref().map_or(0, Vec::len);
+    rows.iter().map(|row| BATCH_ENTRY_BYTES + bytes(row)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ChainIdentity, NodeVersions, StoreOptions};
+
+    #[test]
+    fn a_batch_has_room_for_a_flush() {
+        let identity = ChainIdentity { chain_id: 33, genesis: B256::repeat_byte(1) };
+        let options = StoreOptions { node_versions: NodeVersions::Current, ..StoreOptions::default() };
+        let store = Store::open_temporary(&identity, &options).unwrap();
+        let rows = |length: usize| -> NodeRows {
+            let row = |number: u32| (number.to_be_bytes().to_vec(), (number > 0).then(|| vec![7; length]));
+            (0..100).map(row).collect()
+        };
+        for rows in [rows(0), rows(100), rows(30_000)] {
+            let bytes = flush_bytes(&rows);
+            let mut batch = WriteBatch::default();
+            let flushed = FlushedTrie { number: 1, hash: B256::ZERO, root: B256::ZERO };
+            add_flush_to_batch(&store.database, &mut batch, rows, flushed).unwrap();
+            // The batch has a header, and a row that names the block.
+            let size = batch.size_in_bytes();
+            assert!(size <= bytes + 256 && bytes <= size + 100 * BATCH_ENTRY_BYTES, "{bytes} for {size}");
+        }
     }
 }

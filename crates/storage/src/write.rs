@@ -9,8 +9,8 @@ use rocksdb::WriteBatch;
 
 use crate::change_set::{ChangeSet, ReplacedState, ValueChange};
 use crate::columns::{
-    self, BANS_KEY, BLOCKS, CALLS, CHANGES, FLUSHED_KEY, HEAD_KEY, HEIGHTS, HISTORY_END_KEY, META, NODE_BATCHES,
-    RECEIPTS, TRANSACTIONS, TRIE, VALUES,
+    self, BANS_KEY, BLOCKS, CALLS, CHANGES, HEAD_KEY, HEIGHTS, HISTORY_END_KEY, META, NODE_BATCHES, RECEIPTS,
+    TRANSACTIONS, VALUES,
 };
 use crate::disk_probe::PROBE_BYTES;
 use crate::headers::{self, HeaderWrite};
@@ -20,8 +20,8 @@ use crate::record::{self, FlushedTrie, HeightEntry};
 use crate::value_references::ReferenceChanges;
 use crate::write_faults::WriteFault;
 use crate::{
-    InnerAccounts, StorageError, Store, address_index, block_log, call_index, flat, history, history_tail,
-    journal_rows, log_index, older_blocks,
+    InnerAccounts, StorageError, Store, address_index, block_log, call_index, current_nodes, flat, history,
+    history_tail, journal_rows, log_index, older_blocks,
 };
 
 /// Approximate size of a row in a batch, without a long value.
@@ -126,7 +126,12 @@ impl BlockWrite<'_> {
         let rows = self.transaction_hashes.len() * 3 + changes * if self.head_change.is_some() { 3 } else { 1 };
         let receipts: usize = self.encoded_receipts.iter().map(|receipt| receipt.len()).sum();
         let nodes = if self.nodes.base_root.is_some() { 0 } else { self.nodes.by_hash.bytes() };
-        self.raw.len() + nodes + receipts + rows * ROW_BYTES + 4096
+        self.raw.len()
+            + nodes
+            + self.nodes.flushed.as_ref().map_or(0, current_nodes::flush_bytes)
+            + receipts
+            + rows * ROW_BYTES
+            + 4096
     }
 }
 
@@ -390,7 +395,7 @@ impl Store {
             batch.put_cf(values, value.hash, value.message);
         }
         if let Some(rows) = nodes.flushed {
-            self.batch_flush(batch, rows, flushed)?;
+            current_nodes::add_flush_to_batch(&self.database, batch, rows, flushed)?;
         }
         Ok(())
     }
@@ -398,23 +403,9 @@ impl Store {
     /// Moves the column of current nodes to the trie of the head.
     pub fn flush_trie(&self, rows: NodeRows, flushed: FlushedTrie) -> Result<(), StorageError> {
         self.database.check_writable()?;
-        let mut batch = WriteBatch::default();
-        self.batch_flush(&mut batch, rows, flushed)?;
+        let mut batch = WriteBatch::with_capacity_bytes(current_nodes::flush_bytes(&rows));
+        current_nodes::add_flush_to_batch(&self.database, &mut batch, rows, flushed)?;
         self.database.write_batch(batch)
-    }
-
-    /// Moves the column of current nodes to the trie of a block.
-    fn batch_flush(&self, batch: &mut WriteBatch, rows: NodeRows, flushed: FlushedTrie) -> Result<(), StorageError> {
-        let engine = self.database.engine()?;
-        let column = engine.column(TRIE)?;
-        for (position, message) in rows {
-            match message {
-                Some(message) => batch.put_cf(column, position, message),
-                None => batch.delete_cf(column, position),
-            }
-        }
-        batch.put_cf(engine.column(META)?, FLUSHED_KEY, flushed.encode());
-        Ok(())
     }
 
     /// Adds the row of the nodes of a block to the batch. They are readable at once: a reader that sees the block finds its state.
@@ -539,7 +530,7 @@ impl Store {
         flat::add_to_batch(&self.database, &mut batch, rewind.difference.iter())?;
         if let Some(rows) = rewind.flushed {
             let flushed = FlushedTrie { number: rewind.height, hash: rewind.head, root: rewind.state_root };
-            self.batch_flush(&mut batch, rows, flushed)?;
+            current_nodes::add_flush_to_batch(&self.database, &mut batch, rows, flushed)?;
         }
         self.main_hashes.change(|| self.write_changed_chain(batch, rewind.height, rewind.height))
     }

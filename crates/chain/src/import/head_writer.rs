@@ -6,10 +6,11 @@ use parking_lot::Mutex;
 use rhizome_evm::AncestorBlock;
 use rhizome_primitives::B256;
 use rhizome_storage::{FlushedTrie, NodeVersions};
+use rhizome_trie::Trie;
 
 use crate::archive::record::total_difficulty;
 use crate::error::{ChainError, ImportError};
-use crate::head::fork_choice;
+use crate::head::{Head, fork_choice};
 use crate::import::branch;
 use crate::import::import_state::ImportState;
 use crate::import::invalid_block::InvalidBlock;
@@ -114,8 +115,31 @@ impl HeadWriter {
         }
         if self.pipeline.has_full_trie(state) {
             self.drain(state);
+            if used == PipelineUse::Grouped && self.steps.archive.store.node_versions() == NodeVersions::Current {
+                self.unshare_trie(state);
+            }
             state.evict();
         }
+    }
+
+    /// Flushes the trie and makes readers load its nodes from the disk: an eviction would copy all nodes that stay and that readers
+    /// share, which takes 110 MB.
+    fn unshare_trie(&self, state: &mut ImportState) {
+        let head = self.steps.publisher.head();
+        let mut trie = state.take_trie();
+        if !self.flush_trie(&mut trie, &head) {
+            // A failure shows again at the next block.
+            return drop(state.reopen(&head.record, &self.steps.archive));
+        }
+        state.put_trie(trie);
+        let snapshot = self.steps.flushed_snapshot(&head.record);
+        self.steps.publisher.publish_state(Arc::clone(&head.record), head.generation, snapshot);
+    }
+
+    /// Writes the nodes of the trie of the head that are not flushed. Returns false if that failed.
+    fn flush_trie(&self, trie: &mut Trie, head: &Head) -> bool {
+        let flushed = FlushedTrie { number: head.number(), hash: head.hash(), root: head.record.state_root };
+        trie.root_hash() == flushed.root && self.steps.archive.store.flush_trie(trie.flush(), flushed).is_ok()
     }
 
     /// Reports that the source of a queued block has no block after all.
@@ -142,12 +166,7 @@ impl HeadWriter {
         if self.steps.archive.store.node_versions() == NodeVersions::All || state.trie().changed_keys() == 0 {
             return;
         }
-        let head = self.steps.publisher.head();
-        let (mut trie, number, hash) = (state.take_trie(), head.number(), head.hash());
-        let flushed = FlushedTrie { number, hash, root: head.record.state_root };
-        if trie.root_hash() == flushed.root {
-            drop(self.steps.archive.store.flush_trie(trie.flush(), flushed));
-        }
+        self.flush_trie(&mut state.take_trie(), &self.steps.publisher.head());
     }
 
     /// Returns to the state of the head after a defect.

@@ -73,7 +73,7 @@ pub(crate) enum PipelineUse {
     Side,
     /// As the next block of the best chain, as soon as possible.
     Child,
-    /// As the next block of the best chain, together with those behind it.
+    /// As the next block of the best chain, together with those behind it. It is far below the best header, so it is not cached.
     Grouped,
 }
 
@@ -104,14 +104,14 @@ struct PipelinedBlock {
 struct PassedGroup {
     blocks: Vec<PipelinedBlock>,
     work: usize,
-    is_side: bool,
+    used: PipelineUse,
 }
 
 /// Blocks for the writing thread.
 struct WritableGroup {
     verified: Vec<VerifiedBlock>,
     work: usize,
-    is_side: bool,
+    used: PipelineUse,
     /// Those of all blocks of the group.
     reporters: Vec<Option<BlockReporter>>,
     /// Fate of the first block that is not among `verified`. The blocks behind it are dropped.
@@ -130,12 +130,14 @@ impl WritableGroup {
     /// Appends the group behind this one, so that both are written in one batch. Returns it if that is not possible or too much.
     fn join(&mut self, next: WritableGroup) -> Option<WritableGroup> {
         let is_whole = self.verified.len() == self.reporters.len();
-        if !is_whole || self.is_side || next.is_side || self.work >= MAX_JOINED_WORK {
+        let is_side = [self.used, next.used].contains(&PipelineUse::Side);
+        if !is_whole || is_side || self.work >= MAX_JOINED_WORK {
             return Some(next);
         }
         self.verified.extend(next.verified);
         self.reporters.extend(next.reporters);
         self.work += next.work;
+        self.used = next.used;
         self.fate = next.fate;
         None
     }
@@ -182,15 +184,15 @@ impl PipelineState {
     }
 
     fn compare(&self, steps: &ImportSteps, group: PassedGroup) -> WritableGroup {
-        let PassedGroup { blocks, work, is_side } = group;
+        let PassedGroup { blocks, work, used } = group;
         let start = Instant::now();
         let (blocks, reporters): (Vec<_>, Vec<_>) =
             blocks.into_iter().map(|block| (block.executed, block.reporter)).unzip();
         let mut slot = self.trie.lock();
         let Some(mut trie) = slot.take().filter(|_| !self.is_broken()) else {
-            return WritableGroup { verified: Vec::new(), work, is_side, reporters, fate: BlockFate::Dropped };
+            return WritableGroup { verified: Vec::new(), work, used, reporters, fate: BlockFate::Dropped };
         };
-        let (verified, failure) = compare_blocks(steps, blocks, is_side, &mut trie);
+        let (verified, failure) = compare_blocks(steps, blocks, used == PipelineUse::Side, &mut trie);
         let fate = match failure {
             None => {
                 self.made.store(trie.created_nodes(), Ordering::Relaxed);
@@ -200,21 +202,22 @@ impl PipelineState {
             Some(failure) => BlockFate::Failed(Box::new(failure)),
         };
         self.pace.record(PipelineThread::Compare, work, start.elapsed());
-        WritableGroup { verified, work, is_side, reporters, fate }
+        WritableGroup { verified, work, used, reporters, fate }
     }
 
     /// Writes the valid blocks of a group. Returns the fate of each block of the group.
     fn write(&self, steps: &ImportSteps, group: WritableGroup) -> Vec<BlockFate> {
-        let WritableGroup { mut verified, work, is_side, reporters, mut fate } = group;
+        let WritableGroup { mut verified, work, used, reporters, mut fate } = group;
         let start = Instant::now();
         let mut fates = Vec::with_capacity(reporters.len());
         if self.is_broken() {
             (verified, fate) = (Vec::new(), BlockFate::Dropped);
         }
         let count = verified.len();
-        let written = match is_side {
-            true => verified.into_iter().try_for_each(|block| steps.write_side(block)),
-            false => steps.write_children(verified),
+        let written = match used {
+            PipelineUse::Side => verified.into_iter().try_for_each(|block| steps.write_side(block)),
+            PipelineUse::Child => steps.write_children(verified, true),
+            PipelineUse::Grouped => steps.write_children(verified, false),
         };
         match written {
             Ok(()) => {
@@ -373,17 +376,17 @@ impl ImportPipeline {
         self.open.blocks.push(PipelinedBlock { executed, reporter });
         let is_late = self.is_prompt && self.time(self.open.size.work()) >= MAX_GROUP_WAIT;
         if used != PipelineUse::Grouped || !is_groupable || self.open.size.is_full() || is_late {
-            self.pass_group(used == PipelineUse::Side);
+            self.pass_group(used);
         }
         Ok(())
     }
 
     /// Passes the blocks that wait for a full group on.
     pub(crate) fn pass_waiting(&mut self) {
-        self.pass_group(false);
+        self.pass_group(PipelineUse::Child);
     }
 
-    fn pass_group(&mut self, is_side: bool) {
+    fn pass_group(&mut self, used: PipelineUse) {
         let OpenGroup { blocks, size } = mem::take(&mut self.open);
         if blocks.is_empty() {
             return;
@@ -391,7 +394,7 @@ impl ImportPipeline {
         self.passed.push_back(size.blocks);
         if let Some(groups) = self.stages.as_ref().and_then(|stages| stages.groups.as_ref()) {
             // A thread that panicked is noticed when the fate of a block is missing.
-            drop(groups.send(PassedGroup { blocks, work: size.work(), is_side }));
+            drop(groups.send(PassedGroup { blocks, work: size.work(), used }));
         }
     }
 

@@ -212,7 +212,7 @@ impl ImportSteps {
     }
 
     /// Returns the snapshot of a trie that is flushed with its block.
-    fn flushed_snapshot(&self, record: &Arc<BlockRecord>) -> Arc<TrieSnapshot> {
+    pub(crate) fn flushed_snapshot(&self, record: &Arc<BlockRecord>) -> Arc<TrieSnapshot> {
         let snapshot = Arc::new(TrieSnapshot::flushed(record));
         *self.snapshot.lock() = Some((Arc::clone(&snapshot), 0));
         snapshot
@@ -315,12 +315,12 @@ impl ImportSteps {
 
     /// Writes a child of the best block and makes it the best block.
     pub(crate) fn write_child(&self, block: VerifiedBlock) -> Result<(), ImportError> {
-        self.write_children(vec![block])
+        self.write_children(vec![block], true)
     }
 
     /// Writes blocks, the first a child of the best block and each the child of the one before, and makes the last one the best
-    /// block.
-    pub(crate) fn write_children(&self, blocks: Vec<VerifiedBlock>) -> Result<(), ImportError> {
+    /// block. `caches`: blocks and receipts are cached for readers.
+    pub(crate) fn write_children(&self, blocks: Vec<VerifiedBlock>, caches: bool) -> Result<(), ImportError> {
         let Some(last) = blocks.last() else { return Ok(()) };
         let (record, snapshot) = (Arc::clone(&last.record), last.snapshot.clone());
         let snapshot = snapshot.ok_or(ChainError::ImporterStopped)?;
@@ -331,7 +331,9 @@ impl ImportSteps {
         let generation = self.archive.store.write_children(
             writes.map(|(rows, enacted)| rows.write(Some(HeadChange { enacted, retracted: &[] }))).collect(),
         )?;
-        rows.into_iter().for_each(|rows| rows.remember(&self.archive));
+        // A row that is replaced may be cached.
+        let remembered = rows.into_iter().filter(|rows| caches || rows.block.is_stored);
+        remembered.for_each(|rows| rows.remember(&self.archive));
         let change = BranchChange { retracted: Vec::new(), enacted };
         self.publisher.publish(record, generation, snapshot, &change, &[]);
         Ok(())
