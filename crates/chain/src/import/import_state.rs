@@ -25,7 +25,7 @@ const KEPT_EIGHTHS: usize = 5;
 /// Values get this share of the memory of the nodes.
 const VALUES_SHARE: usize = 4;
 /// Memory of a cached value besides its bytes, estimated: its key and its entries in the cache.
-const VALUE_BYTES: usize = 160;
+const VALUE_BYTES: usize = 240;
 
 /// State of the importer. Between two jobs it is that of the head.
 pub(crate) struct ImportState {
