@@ -31,6 +31,11 @@ impl TrieSnapshot {
         Self { record: Arc::clone(record), trie: None }
     }
 
+    #[cfg(test)]
+    pub(crate) fn is_shared(&self) -> bool {
+        self.trie.is_some()
+    }
+
     /// Returns the block whose trie this is.
     pub(crate) fn position(&self) -> AncestorPosition {
         AncestorPosition { number: self.record.number(), hash: self.record.hash }

@@ -364,3 +364,73 @@ fn outcome(failure: ImportFailure) -> Result<ImportOutcome, ImportError> {
         ImportFailure::Error(error) => Err(error),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use rhizome_primitives::ChainSpec;
+
+    use super::*;
+    use crate::import::block_group::MAX_BLOCKS;
+    use crate::import::report::SourceControl;
+    use crate::{Chain, ChainConfig, DataDir, ProvenBlocks};
+
+    const NOW: u64 = 1_700_000_000;
+
+    fn open() -> Arc<Chain> {
+        let mut config = ChainConfig::new(Arc::new(ChainSpec::regtest()), DataDir::Temporary);
+        config.proven_blocks = ProvenBlocks::Last(10);
+        config.grouped_from = 1;
+        Chain::open(config).unwrap()
+    }
+
+    /// Imports blocks behind which one more waits.
+    fn import(chain: &Chain, blocks: Vec<PreparedBlock>) {
+        let (report, reports) = channel();
+        let reporter = BlockReporter { report, source: Arc::new(SourceControl::new(true)) };
+        let import = move |writer: &mut HeadWriter| {
+            for block in blocks {
+                writer.import_queued(block, BlockOrigin::File, reporter.clone(), 1);
+            }
+            writer.settle();
+        };
+        chain.importer().run(import).unwrap();
+        assert!(reports.iter().all(|report| matches!(report, BlockReport::Done(Ok(ImportOutcome::ImportedBest)))));
+    }
+
+    #[test]
+    fn blocks_far_below_the_best_one_are_not_cached() {
+        let source = open();
+        let blocks: Vec<_> = (0..MAX_BLOCKS + 1).map(|_| source.mine(NOW).unwrap().block.clone()).collect();
+        let chain = open();
+        import(&chain, blocks.iter().cloned().map(PreparedBlock::new).collect());
+        let is_cached = |number: usize| {
+            let archive = &chain.importer().steps.archive;
+            let before = archive.cache_reads();
+            archive.known_record(&blocks[number - 1].hash()).unwrap();
+            archive.receipts(&blocks[number - 1].hash()).unwrap();
+            let after = archive.cache_reads();
+            [after.0.hits > before.0.hits, after.1.hits > before.1.hits]
+        };
+        assert_eq!(is_cached(1), [false, false]);
+        assert_eq!(is_cached(MAX_BLOCKS), [false, false]);
+        assert_eq!(is_cached(MAX_BLOCKS + 1), [true, true]);
+    }
+
+    #[test]
+    fn a_trie_that_is_not_shared_is_on_the_disk() {
+        let chain = open();
+        let head = chain.mine(NOW).unwrap();
+        let archive = &chain.importer().steps.archive;
+        assert_ne!(archive.store.flushed_trie().unwrap().map(|flushed| flushed.hash), Some(head.hash));
+        assert!(chain.head().snapshot().is_shared());
+        let unshare = |writer: &mut HeadWriter| writer.unshare_trie(&mut writer.state.lock());
+        chain.importer().run(unshare).unwrap();
+        assert_eq!(archive.store.flushed_trie().unwrap().map(|flushed| flushed.hash), Some(head.hash));
+        assert!(!chain.head().snapshot().is_shared());
+        assert_eq!(chain.state_trie(&head).unwrap().root_hash(), head.state_root);
+        let next = chain.mine(NOW).unwrap();
+        assert_eq!(chain.state_trie(&next).unwrap().root_hash(), next.state_root);
+    }
+}
