@@ -3,6 +3,10 @@
 //! The allocator leaves this to any thread that frees a page, once a second: with bodies of 5 MB from 100 connections a worker spent
 //! 8 to 25 ms in `madvise` within one step of its event loop (`npm run bench -- --only fairness`). Should the thread fail to start,
 //! the allocator does it as before.
+//!
+//! RocksDB and Node.js allocate with the C library. By default it maps only blocks above 32 MB separately once one of that size was
+//! freed, and each thread leaves holes in its arena that no other thread uses: 390 MB of 560 MB were free after a state from peers was
+//! taken over (`npm run bench -- --only snap`). A fixed threshold returns large blocks at once, and the thread returns the other holes.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
@@ -15,6 +19,13 @@ const DELAY_MS: std::ffi::c_long = 60_000;
 /// Interval, the delay that mimalloc has by default.
 const INTERVAL: Duration = Duration::from_secs(1);
 
+/// Size from which the C library maps a block separately, that of a block of a memtable, and free memory at the end of an arena from
+/// which it is returned.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const LARGE_BLOCK: std::ffi::c_int = 1 << 20;
+/// Intervals after which the C library returns holes: it locks an arena for some milliseconds.
+const INTERVALS_OF_TRIM: u32 = 3;
+
 /// The thread. Ends when it is dropped.
 pub(crate) struct MemoryPurge {
     stop: Option<Sender<()>>,
@@ -24,11 +35,17 @@ pub(crate) struct MemoryPurge {
 impl MemoryPurge {
     /// Starts the thread.
     pub(crate) fn start() -> Option<Self> {
+        c_library::fix_thresholds();
         let (stop, stopped) = channel();
         let purge = move || {
             set_delay(DELAY_MS);
+            let mut intervals = 0_u32;
             while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 collect();
+                intervals = (intervals + 1) % INTERVALS_OF_TRIM;
+                if intervals == 0 {
+                    c_library::trim();
+                }
             }
             set_delay(INTERVAL.as_millis() as std::ffi::c_long);
         };
@@ -44,6 +61,42 @@ impl Drop for MemoryPurge {
             drop(thread.join());
         }
     }
+}
+
+/// The allocator of the C library.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod c_library {
+    use std::ffi::c_int;
+
+    const M_TRIM_THRESHOLD: c_int = -1;
+    const M_MMAP_THRESHOLD: c_int = -3;
+
+    #[expect(unsafe_code, reason = "functions of the allocator in C")]
+    unsafe extern "C" {
+        fn mallopt(parameter: c_int, value: c_int) -> c_int;
+        fn malloc_trim(left: usize) -> c_int;
+    }
+
+    #[expect(unsafe_code, reason = "a call of the allocator in C")]
+    pub(super) fn fix_thresholds() {
+        for parameter in [M_TRIM_THRESHOLD, M_MMAP_THRESHOLD] {
+            // SAFETY: both may be set at any time. A refused one stays as it is.
+            unsafe { mallopt(parameter, super::LARGE_BLOCK) };
+        }
+    }
+
+    #[expect(unsafe_code, reason = "a call of the allocator in C")]
+    pub(super) fn trim() {
+        // SAFETY: may be called on any thread at any time.
+        unsafe { malloc_trim(0) };
+    }
+}
+
+/// Does nothing: other C libraries lack these functions.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+mod c_library {
+    pub(super) fn fix_thresholds() {}
+    pub(super) fn trim() {}
 }
 
 #[expect(unsafe_code, reason = "a call of the allocator in C")]
