@@ -202,10 +202,13 @@ impl<'a> LogImport<'a> {
         let stored = self.log.has_block(&note.hash).and_then(|known| Ok((known, self.log.has_block(&parent)?)));
         match stored {
             Err(error) => self.fail(&error.into()),
-            Ok((true, _)) => self.finish(sequence),
+            Ok((true, _)) => {
+                self.finish(sequence);
+                self.release_descendants(note.hash);
+            }
             Ok(_) if is_coming(&note.hash) => self.finish(sequence),
-            Ok((_, true)) => self.ready.push_back((note, block)),
-            Ok(_) if is_coming(&parent) => self.ready.push_back((note, block)),
+            Ok((_, true)) => self.make_ready(note, block),
+            Ok(_) if is_coming(&parent) => self.make_ready(note, block),
             Ok(_) if self.invalid.contains(&parent) => self.reject(note, "its parent is invalid"),
             Ok(_) => self.wait(note, block),
         }
@@ -222,6 +225,27 @@ impl<'a> LogImport<'a> {
         self.count_waiting();
     }
 
+    /// Queues a block whose parent is stored or under way.
+    fn make_ready(&mut self, note: LogBlock, block: PreparedBlock) {
+        self.ready.push_back((note, block));
+        self.release_descendants(note.hash);
+    }
+
+    /// Queues the blocks that wait for a block, each behind its parent. If they waited until that block is stored, all blocks that come
+    /// meanwhile would wait, too, and would be imported one by one.
+    fn release_descendants(&mut self, hash: B256) {
+        let mut parents = vec![hash];
+        while let Some(parent) = parents.pop() {
+            for (block, sequence) in self.orphans.take_children(&parent) {
+                let child = LogBlock { sequence, hash: block.hash(), number: block.block().header.number };
+                self.waiting.remove(&child.hash);
+                parents.push(child.hash);
+                self.ready.push_back((child, block));
+            }
+        }
+        self.count_waiting();
+    }
+
     fn next_ready(&mut self) -> Option<(LogBlock, PreparedBlock)> {
         let (note, block) = self.ready.pop_front()?;
         self.under_way.insert(note.hash, note);
@@ -234,12 +258,6 @@ impl<'a> LogImport<'a> {
             ImportOutcome::ImportedBest | ImportOutcome::ImportedNotBest | ImportOutcome::Exists => {
                 (self.has_progress, self.gap_since) = (true, None);
                 self.finish(note.sequence);
-                for (block, sequence) in self.orphans.take_children(&note.hash) {
-                    let child = LogBlock { sequence, hash: block.hash(), number: block.block().header.number };
-                    self.waiting.remove(&child.hash);
-                    self.ready.push_back((child, block));
-                }
-                self.count_waiting();
                 return ControlFlow::Continue(());
             }
             ImportOutcome::NoParent => self.retry(),

@@ -162,6 +162,19 @@ fn blocks_in_reverse_order_are_imported() {
 
 #[test]
 #[cfg_attr(not(nats_server), ignore = "nats-server is not installed")]
+fn blocks_behind_one_that_came_late_are_not_read_again() {
+    const BLOCKS: u64 = 700;
+    let (server, _importer) = connected_importer();
+    let other: Arc<Chain> = open("other", None, FleetRole::Replica);
+    let last = mine(&other, usize::try_from(BLOCKS).unwrap()).pop().unwrap();
+    publish(&server, &other, [2, 1].into_iter().chain(3..=BLOCKS));
+    let replica = Node::replica(&server);
+    replica.reaches(last.hash);
+    assert_eq!((replica.status().log.received, replica.status().log.waiting), (BLOCKS, 0));
+}
+
+#[test]
+#[cfg_attr(not(nats_server), ignore = "nats-server is not installed")]
 fn an_importer_remembers_the_place_of_its_head() {
     let (_server, importer) = connected_importer();
     mine(&importer.chain, 1_003);
