@@ -1,5 +1,5 @@
 // A fleet on this machine: one importer, three replicas and a NATS server. Times from the importer's head to that of all replicas,
-// cost of a request on a replica, and change feeds.
+// cost of a request on a replica, speed at which a new replica catches up, and change feeds.
 import { join } from 'node:path'
 import { compile } from '../../docs/examples/compile.mjs'
 import { call, callAll, until } from '../chain/client.mjs'
@@ -8,17 +8,19 @@ import { buildDriver, drive, Plan } from '../rpc/driver.mjs'
 import { learn } from '../rpc/learn.mjs'
 import { startRhizome } from '../targets/rhizome.mjs'
 import { scratchFolder } from '../targets/target.mjs'
+import { catchUpSpeed } from './catchUp.mjs'
 import { FeedClient } from './feedClient.mjs'
 import { HeadTimes } from './headTimes.mjs'
 import { hasNats, startNats } from './nats.mjs'
 
-const thorough = { blocks: 300, rounds: 12, roundMs: 1000, seconds: 20, history: 300 }
-const quick = { blocks: 40, rounds: 5, roundMs: 400, seconds: 5, history: 60 }
+const thorough = { blocks: 300, rounds: 12, roundMs: 1000, seconds: 20, history: 300, replicas: 5 }
+const quick = { blocks: 40, rounds: 5, roundMs: 400, seconds: 5, history: 60, replicas: 1 }
 const replicaCount = 3
 const transfersPerBlock = 50
 const clients = 50
 const logsPerSecond = 1000
 const emptyBlocks = 20_000
+const least = { catchUp: 0.8 }
 const most = { median: 20, p99: 100, cost: 1.1, feedMs: 1000, growthMb: 128, share: 0.8 }
 const { bytecode } = compile('Emitter', import.meta.url)
 /** emitMany(uint256) */
@@ -35,7 +37,7 @@ export async function run(report, { isQuick }) {
   const start = (role, workers, ...flags) =>
     startRhizome({
       workers,
-      flags: ['--data-dir', join(scratchFolder('fleet'), 'data'), ...flags],
+      flags: flags.includes('--data-dir') ? flags : ['--data-dir', join(scratchFolder('fleet'), 'data'), ...flags],
       env: role === undefined ? {} : { RHIZOME_FLEET_ROLE: role, RHIZOME_FLEET_URL: nats.url },
     })
   const importer = await start('importer', 1, '--mining', 'off')
@@ -47,6 +49,9 @@ export async function run(report, { isQuick }) {
     await latency(report, pace, importer, replicas)
     await cost(report, pace, replicas[0], single)
     for (const node of nodes) await node.stop()
+    const speed = await catchUpSpeed({ url: nats.url, start, rounds: pace.replicas })
+    const name = 'a new replica catches up, relative to an import of the blocks'
+    bar(report, name, speed, 'x', `bar: ${least.catchUp}`, speed >= least.catchUp)
     const feeding = await start(undefined, 0, '--mining', 'off')
     nodes.push(feeding)
     await feeds(report, pace, feeding)
