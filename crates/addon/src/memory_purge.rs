@@ -4,9 +4,8 @@
 //! 8 to 25 ms in `madvise` within one step of its event loop (`npm run bench -- --only fairness`). Should the thread fail to start,
 //! the allocator does it as before.
 //!
-//! RocksDB and Node.js allocate with the C library. By default it maps only blocks above 32 MB separately once one of that size was
-//! freed, and each thread leaves holes in its arena that no other thread uses: 390 MB of 560 MB were free after a state from peers was
-//! taken over (`npm run bench -- --only snap`). A fixed threshold returns large blocks at once, and the thread returns the other holes.
+//! RocksDB and Node.js allocate with the C library, where each thread leaves holes in its arena that no other thread uses: 390 MB of
+//! 560 MB were free after a state from peers was taken over (`npm run bench -- --only snap`). The thread returns them, too.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
@@ -19,10 +18,6 @@ const DELAY_MS: std::ffi::c_long = 60_000;
 /// Interval, the delay that mimalloc has by default.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Size from which the C library maps a block separately, that of a block of a memtable, and free memory at the end of an arena from
-/// which it is returned.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-const LARGE_BLOCK: std::ffi::c_int = 1 << 20;
 /// Intervals after which the C library returns holes: it locks an arena for some milliseconds.
 const INTERVALS_OF_TRIM: u32 = 3;
 
@@ -35,7 +30,6 @@ pub(crate) struct MemoryPurge {
 impl MemoryPurge {
     /// Starts the thread.
     pub(crate) fn start() -> Option<Self> {
-        c_library::fix_thresholds();
         let (stop, stopped) = channel();
         let purge = move || {
             set_delay(DELAY_MS);
@@ -68,21 +62,9 @@ impl Drop for MemoryPurge {
 mod c_library {
     use std::ffi::c_int;
 
-    const M_TRIM_THRESHOLD: c_int = -1;
-    const M_MMAP_THRESHOLD: c_int = -3;
-
-    #[expect(unsafe_code, reason = "functions of the allocator in C")]
+    #[expect(unsafe_code, reason = "a function of the allocator in C")]
     unsafe extern "C" {
-        fn mallopt(parameter: c_int, value: c_int) -> c_int;
         fn malloc_trim(left: usize) -> c_int;
-    }
-
-    #[expect(unsafe_code, reason = "a call of the allocator in C")]
-    pub(super) fn fix_thresholds() {
-        for parameter in [M_TRIM_THRESHOLD, M_MMAP_THRESHOLD] {
-            // SAFETY: both may be set at any time. A refused one stays as it is.
-            unsafe { mallopt(parameter, super::LARGE_BLOCK) };
-        }
     }
 
     #[expect(unsafe_code, reason = "a call of the allocator in C")]
@@ -92,10 +74,9 @@ mod c_library {
     }
 }
 
-/// Does nothing: other C libraries lack these functions.
+/// Does nothing: other C libraries lack this function.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 mod c_library {
-    pub(super) fn fix_thresholds() {}
     pub(super) fn trim() {}
 }
 
