@@ -18,9 +18,6 @@ const DELAY_MS: std::ffi::c_long = 60_000;
 /// Interval, the delay that mimalloc has by default.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Intervals after which the C library returns holes: it locks an arena for some milliseconds.
-const INTERVALS_OF_TRIM: u32 = 3;
-
 /// The thread. Ends when it is dropped.
 pub(crate) struct MemoryPurge {
     stop: Option<Sender<()>>,
@@ -33,13 +30,9 @@ impl MemoryPurge {
         let (stop, stopped) = channel();
         let purge = move || {
             set_delay(DELAY_MS);
-            let mut intervals = 0_u32;
             while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 collect();
-                intervals = (intervals + 1) % INTERVALS_OF_TRIM;
-                if intervals == 0 {
-                    c_library::trim();
-                }
+                c_library::trim();
             }
             set_delay(INTERVAL.as_millis() as std::ffi::c_long);
         };
