@@ -120,7 +120,7 @@ function isOfState([kind]) {
   return !ofBlocks.test(kind)
 }
 
-/** Compacts the database, and measures what is left. */
+/** Compacts the database, and measures its files. */
 function prune({ node, say }, entries, figure) {
   say('pruning')
   const began = performance.now()

@@ -58,9 +58,9 @@ pub(crate) unsafe fn value_of(env: sys::napi_env, text: Vec<u8>, is_batch: bool)
 /// Frees the memory of buffers that a [`Reply`] became, and leaves them empty. Skips memory that other objects may use: a part of an
 /// `ArrayBuffer`, or a `SharedArrayBuffer`.
 ///
-/// The engine frees them only when it collects all objects, which takes 4 to 8 ms, and does so whenever a worker has made 64 MB of them. Batches
-/// of blocks from 100 connections: a quarter of the collections.
-#[napi(catch_unwind, ts_args_type = "buffers: readonly Buffer[]")]
+/// The engine frees them only when it collects all objects, 4 to 8 ms in one step, which it does whenever a worker has made 64 MB of
+/// them. Batches of blocks from 100 connections: a quarter of the collections.
+#[napi(catch_unwind, ts_args_type = "buffers: ReadonlyArray<Buffer>")]
 pub fn release_buffers(env: &Env, buffers: Array<'_>) -> Result<()> {
     (0..buffers.len()).try_for_each(|index| release(env.raw(), buffers.raw(), index))
 }

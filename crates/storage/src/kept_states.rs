@@ -131,8 +131,8 @@ impl KeptStates {
     }
 }
 
-/// Compacts the columns of the state, of changes and of history, which drops all rows below the marker and all rows that later ones replace. `on_step` gets finished and
-/// planned steps, and returns false to end the compaction.
+/// Compacts the columns of the state, of changes and of history, which drops all rows below the marker and all rows that later
+/// ones replace. `on_step` gets finished and planned steps, and returns false to end the compaction.
 pub(crate) fn compact(database: &Database, mut on_step: impl FnMut(usize, usize) -> bool) -> Result<(), StorageError> {
     let mut options = CompactOptions::default();
     options.set_bottommost_level_compaction(BottommostLevelCompaction::Force);

@@ -603,10 +603,10 @@ export declare function readOlderBlocks(isOn: boolean): void
  * Frees the memory of buffers that a [`Reply`] became, and leaves them empty. Skips memory that other objects may use: a part of an
  * `ArrayBuffer`, or a `SharedArrayBuffer`.
  * 
- * The engine frees them only when it collects all objects, which takes 4 to 8 ms, and does so whenever a worker has made 64 MB of them. Batches
- * of blocks from 100 connections: a quarter of the collections.
+ * The engine frees them only when it collects all objects, 4 to 8 ms in one step, which it does whenever a worker has made 64 MB of
+ * them. Batches of blocks from 100 connections: a quarter of the collections.
  */
-export declare function releaseBuffers(buffers: readonly Buffer[]): void
+export declare function releaseBuffers(buffers: ReadonlyArray<Buffer>): void
 
 /**
  * Returns the number of a block that only the remote node of a fork has, with `is_state` of one whose state only that node has; else

@@ -5,8 +5,8 @@ import { LongAnswer, type Message } from './longAnswer.ts'
 import { elementSpans, memberSpan, skipSpace } from './spans.ts'
 
 /**
- * Finished JSON text of a result. Long ones are bytes and never become a string. A `Buffer` belongs to one answer, and may be freed when that was
- * sent, unless it is a `sharedText`.
+ * Finished JSON text of a result. Long ones are bytes and never become a string. A `Buffer` belongs to one answer, and may be freed
+ * when that was sent, unless it is a `sharedText`.
  */
 export type Answer = string | Buffer
 

@@ -23,7 +23,7 @@ pub(super) struct Instruction {
     pub(super) memory_length: usize,
     pub(super) code_length: usize,
     pub(super) return_data_length: usize,
-    /// Operands, top of the stack first. Those that the instruction does not take are of earlier instructions.
+    /// Operands, top of the stack first. Operands beyond those of the instruction are of earlier ones.
     operands: [U256; OPERANDS],
 }
 
@@ -35,7 +35,7 @@ impl Instruction {
         instruction
     }
 
-    /// Becomes the next instruction. Runs before each one that is traced: it copies the operands that the instruction takes, and
+    /// Becomes the next instruction. Runs before each instruction of a trace: it copies the operands that the instruction takes, and
     /// leaves the others as they were.
     pub(super) fn read_next(&mut self, interpreter: &Interpreter<RskInterpreter>) {
         let stack = interpreter.stack.data();
