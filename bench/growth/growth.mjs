@@ -113,11 +113,13 @@ function tellDisk(figure, node, entries) {
   figure('disk', sum(kinds) / 2 ** 20, 'MiB')
   for (const [kind, size] of kinds) if (size >= 2 ** 20) figure(`disk, ${kind}`, size / 2 ** 20, 'MiB')
   figure('disk for an entry', sum(kinds) / entries, 'bytes')
-  figure('disk for an entry, state and history', sum(kinds.filter(isOfState)) / entries, 'bytes')
+  figure('disk for an entry, state and history', stateBytes(node) / entries, 'bytes')
 }
 
-function isOfState([kind]) {
-  return !ofBlocks.test(kind)
+/** Returns the size of the files without blocks, receipts and their indexes. */
+function stateBytes(node) {
+  const kinds = Object.entries(diskByKind(node.dataDir)).filter(([kind]) => !ofBlocks.test(kind))
+  return kinds.reduce((bytes, [, size]) => bytes + size, 0)
 }
 
 /** Compacts the database, and measures its files. */
@@ -126,10 +128,7 @@ function prune({ node, say }, entries, figure) {
   const began = performance.now()
   execFileSync(process.execPath, [node.program, 'prune', ...node.flags, '--json'], { stdio: 'ignore' })
   figure('prune', (performance.now() - began) / 1000, 's')
-  const bytes = Object.entries(diskByKind(node.dataDir))
-    .filter(isOfState)
-    .reduce((sum, [, size]) => sum + size, 0)
-  figure('disk for an entry, state and history, after prune', bytes / entries, 'bytes')
+  figure('disk for an entry, state and history, after prune', stateBytes(node) / entries, 'bytes')
 }
 
 /** Latency of reads: after a warm-up, then after starts without the page cache of the data directory. */

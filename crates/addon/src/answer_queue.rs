@@ -8,7 +8,7 @@ use crate::owner;
 use crate::reply::{self, refusal};
 use napi::bindgen_prelude::{Function, Object, ToNapiValue};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
-use napi::{Env, Error, Result, Status, sys};
+use napi::{Env, Result, Status, sys};
 use napi_derive::napi;
 use parking_lot::Mutex;
 use rhizome_answers::Answer;
@@ -188,8 +188,5 @@ impl WaitingAnswers {
 }
 
 fn checked(status: sys::napi_status) -> Result<()> {
-    match Status::from(status) {
-        Status::Ok => Ok(()),
-        failed => Err(Error::new(failed, "a promise could not be made or settled")),
-    }
+    reply::checked(status, "a promise could not be made or settled")
 }

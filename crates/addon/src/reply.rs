@@ -49,10 +49,7 @@ pub(crate) unsafe fn value_of(env: sys::napi_env, text: Vec<u8>, is_batch: bool)
             sys::napi_create_string_utf8(env, text.as_ptr().cast(), text.len() as isize, &mut value)
         }
     };
-    match Status::from(status) {
-        Status::Ok => Ok(value),
-        failed => Err(Error::new(failed, "the answer could not become a value")),
-    }
+    checked(status, "the answer could not become a value").map(|()| value)
 }
 
 /// Frees the memory of buffers that a [`Reply`] became, and leaves them empty. Skips memory that other objects may use: a part of an
@@ -70,6 +67,7 @@ fn release(env: sys::napi_env, buffers: sys::napi_value, index: u32) -> Result<(
     let (mut buffer, mut memory, mut data) = (null_mut(), null_mut(), null_mut());
     let (mut length, mut whole) = (0, 0);
     let (kind, offset) = (null_mut(), null_mut());
+    let checked = |status| checked(status, "a buffer could not be released");
     // Safety: the environment is that of the caller, and all pointers are valid during the calls, which fail for values of other kinds.
     unsafe {
         checked(sys::napi_get_element(env, buffers, index, &mut buffer))?;
@@ -82,10 +80,11 @@ fn release(env: sys::napi_env, buffers: sys::napi_value, index: u32) -> Result<(
     Ok(())
 }
 
-fn checked(status: sys::napi_status) -> Result<()> {
+/// Converts the status of a call of the engine. `failure` is the message of the error.
+pub(crate) fn checked(status: sys::napi_status, failure: &str) -> Result<()> {
     match Status::from(status) {
         Status::Ok => Ok(()),
-        failed => Err(Error::new(failed, "a buffer could not be released")),
+        status => Err(Error::new(status, failure)),
     }
 }
 

@@ -144,17 +144,24 @@ fn a_log_that_was_made_anew_gets_the_blocks_of_the_importer_again() {
     assert_eq!(fresh.status().log.renewed, 0);
 }
 
-#[test]
-#[cfg_attr(not(nats_server), ignore = "nats-server is not installed")]
-fn blocks_in_reverse_order_are_imported() {
-    const BLOCKS: u64 = 700;
+/// Blocks of a log whose order is given. More than the store of blocks without a parent holds.
+const BLOCKS: u64 = 700;
+
+/// Publishes blocks in this order. Returns a replica that has read and imported them, with the server.
+fn replica_of_log(order: impl Iterator<Item = u64>) -> (NatsServer, Node) {
     let (server, _importer) = connected_importer();
     let other: Arc<Chain> = open("other", None, FleetRole::Replica);
     let last = mine(&other, usize::try_from(BLOCKS).unwrap()).pop().unwrap();
-    // More than the store of blocks without a parent holds.
-    publish(&server, &other, (1..=BLOCKS).rev());
+    publish(&server, &other, order);
     let replica = Node::replica(&server);
     replica.reaches(last.hash);
+    (server, replica)
+}
+
+#[test]
+#[cfg_attr(not(nats_server), ignore = "nats-server is not installed")]
+fn blocks_in_reverse_order_are_imported() {
+    let (_server, replica) = replica_of_log((1..=BLOCKS).rev());
     let place = || replica.chain.block_log().place().unwrap();
     wait_for(|| (place()?.sequence == BLOCKS).then_some(()), || replica.status());
     assert_eq!((replica.status().log.waiting, replica.status().failure), (0, None));
@@ -163,13 +170,7 @@ fn blocks_in_reverse_order_are_imported() {
 #[test]
 #[cfg_attr(not(nats_server), ignore = "nats-server is not installed")]
 fn blocks_behind_one_that_came_late_are_not_read_again() {
-    const BLOCKS: u64 = 700;
-    let (server, _importer) = connected_importer();
-    let other: Arc<Chain> = open("other", None, FleetRole::Replica);
-    let last = mine(&other, usize::try_from(BLOCKS).unwrap()).pop().unwrap();
-    publish(&server, &other, [2, 1].into_iter().chain(3..=BLOCKS));
-    let replica = Node::replica(&server);
-    replica.reaches(last.hash);
+    let (_server, replica) = replica_of_log([2, 1].into_iter().chain(3..=BLOCKS));
     assert_eq!((replica.status().log.received, replica.status().log.waiting), (BLOCKS, 0));
 }
 
