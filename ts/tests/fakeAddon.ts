@@ -53,7 +53,8 @@ export function fakeAddon(cancelled: number[] = []): Addon {
   const answers: Partial<Addon> = {
     forkedChain: () => null,
     releaseBuffers: (buffers) => {
-      structuredClone(undefined, { transfer: buffers.map(({ buffer }) => buffer as ArrayBuffer) })
+      const memories = buffers.map(({ buffer }) => buffer)
+      structuredClone(undefined, { transfer: memories.filter((memory) => memory instanceof ArrayBuffer) })
     },
     netVersion: () => '"33"',
     ethChainId: () => '"0x21"',
