@@ -112,6 +112,5 @@ pub fn start_fleet(config: String) -> Result<()> {
 /// hash are the given ones. Each request asks, and a text costs more than the rest of the call.
 #[napi(catch_unwind)]
 pub fn latest_block(number: i64, start: i64) -> Result<Option<String>> {
-    let running = process::running().map_err(refusal)?;
-    fleet::latest_text(&running.node(), number.cast_unsigned(), start.cast_unsigned()).map_err(refusal)
+    process::ask(&|node| fleet::latest_text(node, number.cast_unsigned(), start.cast_unsigned())).map_err(refusal)
 }

@@ -10,7 +10,7 @@ use crate::sending::SendQueue;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use parking_lot::Mutex;
 use rhizome_answers::replica_restore::ReplicaRestore;
-use rhizome_answers::{Answer, ForkedChain, Node, RpcError};
+use rhizome_answers::{ForkedChain, Node, RpcError};
 use rhizome_checkpoints::CopyRequests;
 use rhizome_fork::without_requests;
 use std::cell::Cell;
@@ -93,7 +93,7 @@ pub(crate) fn running() -> Result<Arc<Running>, RpcError> {
 }
 
 /// Calls a short function with the open node, without requests to a remote node. Fails if none is open.
-pub(crate) fn ask(answer: &dyn Fn(&Node) -> Answer) -> Answer {
+pub(crate) fn ask<T>(answer: &dyn Fn(&Node) -> Result<T, RpcError>) -> Result<T, RpcError> {
     let running = PROCESS.running.load();
     let Some(running) = &*running else { return Err(not_open()) };
     let node = running.current.load();

@@ -115,7 +115,11 @@ impl Node {
     /// Returns the number of the block of the tag `latest`: that of the head, or in a fleet, by its setting, that of the highest block
     /// that all ready nodes have.
     pub(crate) fn latest_number(&self) -> u64 {
-        let head = self.chain.head().number();
+        self.latest_until(self.chain.head().number())
+    }
+
+    /// Returns the same for a head.
+    fn latest_until(&self, head: u64) -> u64 {
         match (self.options.latest, self.fleet()) {
             (LatestBlock::Agreed, Some(fleet)) => fleet.agreed_number().min(head),
             _ => head,
@@ -125,7 +129,7 @@ impl Node {
     /// Returns the block of the tag `latest`.
     pub(crate) fn latest(&self) -> Result<Arc<BlockRecord>, RpcError> {
         let head = self.chain.head();
-        let record = match self.latest_number() {
+        let record = match self.latest_until(head.number()) {
             number if number >= head.number() => None,
             number => self.chain.main_block(number)?,
         };

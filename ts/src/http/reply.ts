@@ -64,10 +64,18 @@ function write(response: HttpResponse, outgoing: Outgoing, isLast: boolean): tru
 }
 
 /** Writes status and headers. Must be called in a cork. */
-export function writeHead(response: HttpResponse, { status, headers, body }: Outgoing): void {
+export function writeHead(response: HttpResponse, { status, headers = [], body }: Outgoing): void {
   if (status !== 200) response.writeStatus(statusTexts[status] ?? String(status))
-  for (const [name, value] of headers ?? []) response.writeHeader(name, value)
-  if (body !== undefined) response.writeHeader('Content-Type', 'application/json')
+  if (body === undefined) for (const [name, value] of headers) response.writeHeader(name, value)
+  else response.writeHeader('Content-Type', headers.reduce(withLine, 'application/json'))
+}
+
+/**
+ * Returns the value of a header with another header behind it: uWebSockets copies values unchanged, and a call for each header
+ * costs a third of a microsecond more, 2 % of a short answer.
+ */
+function withLine(lines: string, [name, value]: Headers[number]): string {
+  return `${lines}\r\n${name}: ${value}`
 }
 
 /** Calls `callback` when the client disconnects before it has its answer. */
