@@ -45,14 +45,14 @@ export async function isServed(url, method, params = []) {
   }
 }
 
-/** Waits until `look` returns a value other than undefined. */
-export async function until(look, what, limitMs = 20_000) {
+/** Waits until `look` returns a value other than undefined. Looks every `pauseMs`. */
+export async function until(look, what, limitMs = 20_000, pauseMs = 5) {
   const end = performance.now() + limitMs
   for (;;) {
     const found = await look()
     if (found !== undefined) return found
     if (performance.now() > end) throw new Error(`${what} took longer than ${limitMs / 1000} s`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
 }
 
