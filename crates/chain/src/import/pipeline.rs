@@ -110,6 +110,8 @@ struct PassedGroup {
 /// Blocks for the writing thread.
 struct WritableGroup {
     verified: Vec<VerifiedBlock>,
+    /// Number of the first blocks that are not cached for readers: those far behind the head.
+    uncached: usize,
     work: usize,
     used: PipelineUse,
     /// Those of all blocks of the group.
@@ -133,6 +135,9 @@ impl WritableGroup {
         let is_side = [self.used, next.used].contains(&PipelineUse::Side);
         if !is_whole || is_side || self.work >= MAX_JOINED_WORK {
             return Some(next);
+        }
+        if next.uncached > 0 {
+            self.uncached = self.verified.len() + next.uncached;
         }
         self.verified.extend(next.verified);
         self.reporters.extend(next.reporters);
@@ -190,7 +195,14 @@ impl PipelineState {
             blocks.into_iter().map(|block| (block.executed, block.reporter)).unzip();
         let mut slot = self.trie.lock();
         let Some(mut trie) = slot.take().filter(|_| !self.is_broken()) else {
-            return WritableGroup { verified: Vec::new(), work, used, reporters, fate: BlockFate::Dropped };
+            return WritableGroup {
+                verified: Vec::new(),
+                uncached: 0,
+                work,
+                used,
+                reporters,
+                fate: BlockFate::Dropped,
+            };
         };
         let (verified, failure) = compare_blocks(steps, blocks, used == PipelineUse::Side, &mut trie);
         let fate = match failure {
@@ -202,12 +214,13 @@ impl PipelineState {
             Some(failure) => BlockFate::Failed(Box::new(failure)),
         };
         self.pace.record(PipelineThread::Compare, work, start.elapsed());
-        WritableGroup { verified, work, used, reporters, fate }
+        let uncached = if used == PipelineUse::Grouped { verified.len() } else { 0 };
+        WritableGroup { verified, uncached, work, used, reporters, fate }
     }
 
     /// Writes the valid blocks of a group. Returns the fate of each block of the group.
     fn write(&self, steps: &ImportSteps, group: WritableGroup) -> Vec<BlockFate> {
-        let WritableGroup { mut verified, work, used, reporters, mut fate } = group;
+        let WritableGroup { mut verified, uncached, work, used, reporters, mut fate } = group;
         let start = Instant::now();
         let mut fates = Vec::with_capacity(reporters.len());
         if self.is_broken() {
@@ -216,8 +229,7 @@ impl PipelineState {
         let count = verified.len();
         let written = match used {
             PipelineUse::Side => verified.into_iter().try_for_each(|block| steps.write_side(block)),
-            PipelineUse::Child => steps.write_children(verified, true),
-            PipelineUse::Grouped => steps.write_children(verified, false),
+            PipelineUse::Child | PipelineUse::Grouped => steps.write_children(verified, uncached),
         };
         match written {
             Ok(()) => {

@@ -315,12 +315,12 @@ impl ImportSteps {
 
     /// Writes a child of the best block and makes it the best block.
     pub(crate) fn write_child(&self, block: VerifiedBlock) -> Result<(), ImportError> {
-        self.write_children(vec![block], true)
+        self.write_children(vec![block], 0)
     }
 
     /// Writes blocks, the first a child of the best block and each the child of the one before, and makes the last one the best
-    /// block. `caches`: blocks and receipts are cached for readers.
-    pub(crate) fn write_children(&self, blocks: Vec<VerifiedBlock>, caches: bool) -> Result<(), ImportError> {
+    /// block. The first `uncached` blocks and their receipts are not cached for readers.
+    pub(crate) fn write_children(&self, blocks: Vec<VerifiedBlock>, uncached: usize) -> Result<(), ImportError> {
         let Some(last) = blocks.last() else { return Ok(()) };
         let (record, snapshot) = (Arc::clone(&last.record), last.snapshot.clone());
         let snapshot = snapshot.ok_or(ChainError::ImporterStopped)?;
@@ -332,8 +332,9 @@ impl ImportSteps {
             writes.map(|(rows, enacted)| rows.write(Some(HeadChange { enacted, retracted: &[] }))).collect(),
         )?;
         // A row that is replaced may be cached.
-        let remembered = rows.into_iter().filter(|rows| caches || rows.block.is_stored);
-        remembered.for_each(|rows| rows.remember(&self.archive));
+        let is_remembered = |(index, rows): &(usize, BlockRows)| *index >= uncached || rows.block.is_stored;
+        let remembered = rows.into_iter().enumerate().filter(is_remembered);
+        remembered.for_each(|(_index, rows)| rows.remember(&self.archive));
         let change = BranchChange { retracted: Vec::new(), enacted };
         self.publisher.publish(record, generation, snapshot, &change, &[]);
         Ok(())
