@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use rhizome_chain::Chain;
-use rhizome_primitives::B256;
 
 use crate::heard_nodes::{Announcement, Claim, FleetHead, HeardNodes};
 use crate::options::FleetOptions;
@@ -49,7 +48,7 @@ impl HeadTable {
             return;
         }
         let own = FleetHead::of(chain);
-        let known = known(chain, &announced.head.hash, &own);
+        let known = known(chain, &announced.head, &own);
         self.nodes.lock().hear(name, announced, known, &own, Instant::now());
     }
 
@@ -109,13 +108,19 @@ impl HeadTable {
     }
 }
 
-/// Returns a head as the chain has it.
-fn known(chain: &Chain, hash: &B256, own: &FleetHead) -> Option<FleetHead> {
-    if *hash == own.hash {
+/// Returns an announced head as the chain has it.
+fn known(chain: &Chain, announced: &FleetHead, own: &FleetHead) -> Option<FleetHead> {
+    let FleetHead { number, hash, .. } = *announced;
+    if hash == own.hash {
         return Some(*own);
     }
     // A failing database fails the import, too, which reports it.
-    let record = chain.block(hash).ok().flatten()?;
+    let mut at_height = chain.blocks_at(number).ok()?.into_iter();
+    if let Some(block) = at_height.find(|block| block.hash == hash) {
+        return Some(FleetHead { number, hash, total_difficulty: block.total_difficulty });
+    }
+    // The number may be wrong. Reads the whole block.
+    let record = chain.block(&hash).ok().flatten()?;
     Some(FleetHead { number: record.number(), hash: record.hash, total_difficulty: record.total_difficulty })
 }
 

@@ -1,10 +1,11 @@
-//! Announces the head of this node and listens to those of the others. Each node announces its own at every change and ten times a second.
+//! Announces the head of this node and listens to those of the others. Each node announces its own when it changes and ten times a second.
 
 use std::convert::Infallible;
 use std::time::Duration;
 
 use async_nats::jetstream::context::{RequestError, RequestErrorKind};
 use futures_util::{StreamExt, TryStreamExt};
+use tokio::time::Instant;
 
 use crate::error::FleetError;
 use crate::fleet_state::FleetState;
@@ -14,6 +15,9 @@ use crate::session::{Session, slow};
 
 /// Time between two announcements of the same head.
 const PERIOD: Duration = Duration::from_millis(100);
+/// Least time between two announcements. A replica that catches up changes its head hundreds of times a second, and each announcement
+/// costs all nodes of the fleet some time.
+const PAUSE: Duration = Duration::from_millis(10);
 /// Time between two looks for heads that this chain lacks.
 const CLAIM_LOOK: Duration = Duration::from_millis(250);
 /// Maximum length of an announcement in bytes.
@@ -44,9 +48,11 @@ pub(crate) async fn announce(session: &Session, state: &FleetState) -> Result<In
         let head = FleetHead::of(&state.chain);
         let text = encode(&head, state.options.role, &state.options.version);
         session.client.publish(subject.clone(), text.into()).await.map_err(|_closed| FleetError::Lost)?;
+        let next = Instant::now() + PERIOD;
+        tokio::time::sleep(PAUSE).await;
         tokio::select! {
             () = state.moved.notified() => {}
-            () = tokio::time::sleep(PERIOD) => {}
+            () = tokio::time::sleep_until(next) => {}
         }
     }
 }
