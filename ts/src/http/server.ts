@@ -29,13 +29,13 @@ import {
   connectionOf,
   type Headers,
   isLastOf,
+  noHeaders,
   type Outgoing,
   onAborted,
   send,
 } from './reply.ts'
 import type { HttpSettings } from './settings.ts'
 
-const noHeaders: Headers = []
 const badRequestCodes: readonly number[] = [code.parseError, code.invalidRequest, code.invalidParams]
 
 /** Dependencies of an HTTP server. */
