@@ -113,7 +113,7 @@ struct WritableGroup {
     /// Number of the first blocks that are not cached for readers: those far behind the head.
     uncached: usize,
     work: usize,
-    used: PipelineUse,
+    is_side: bool,
     /// Those of all blocks of the group.
     reporters: Vec<Option<BlockReporter>>,
     /// Fate of the first block that is not among `verified`. The blocks behind it are dropped.
@@ -132,8 +132,7 @@ impl WritableGroup {
     /// Appends the group behind this one, so that both are written in one batch. Returns it if that is not possible or too much.
     fn join(&mut self, next: WritableGroup) -> Option<WritableGroup> {
         let is_whole = self.verified.len() == self.reporters.len();
-        let is_side = [self.used, next.used].contains(&PipelineUse::Side);
-        if !is_whole || is_side || self.work >= MAX_JOINED_WORK {
+        if !is_whole || self.is_side || next.is_side || self.work >= MAX_JOINED_WORK {
             return Some(next);
         }
         if next.uncached > 0 {
@@ -142,7 +141,6 @@ impl WritableGroup {
         self.verified.extend(next.verified);
         self.reporters.extend(next.reporters);
         self.work += next.work;
-        self.used = next.used;
         self.fate = next.fate;
         None
     }
@@ -190,6 +188,7 @@ impl PipelineState {
 
     fn compare(&self, steps: &ImportSteps, group: PassedGroup) -> WritableGroup {
         let PassedGroup { blocks, work, used } = group;
+        let is_side = used == PipelineUse::Side;
         let start = Instant::now();
         let (blocks, reporters): (Vec<_>, Vec<_>) =
             blocks.into_iter().map(|block| (block.executed, block.reporter)).unzip();
@@ -199,12 +198,12 @@ impl PipelineState {
                 verified: Vec::new(),
                 uncached: 0,
                 work,
-                used,
+                is_side,
                 reporters,
                 fate: BlockFate::Dropped,
             };
         };
-        let (verified, failure) = compare_blocks(steps, blocks, used == PipelineUse::Side, &mut trie);
+        let (verified, failure) = compare_blocks(steps, blocks, is_side, &mut trie);
         let fate = match failure {
             None => {
                 self.made.store(trie.created_nodes(), Ordering::Relaxed);
@@ -215,21 +214,21 @@ impl PipelineState {
         };
         self.pace.record(PipelineThread::Compare, work, start.elapsed());
         let uncached = if used == PipelineUse::Grouped { verified.len() } else { 0 };
-        WritableGroup { verified, uncached, work, used, reporters, fate }
+        WritableGroup { verified, uncached, work, is_side, reporters, fate }
     }
 
     /// Writes the valid blocks of a group. Returns the fate of each block of the group.
     fn write(&self, steps: &ImportSteps, group: WritableGroup) -> Vec<BlockFate> {
-        let WritableGroup { mut verified, uncached, work, used, reporters, mut fate } = group;
+        let WritableGroup { mut verified, uncached, work, is_side, reporters, mut fate } = group;
         let start = Instant::now();
         let mut fates = Vec::with_capacity(reporters.len());
         if self.is_broken() {
             (verified, fate) = (Vec::new(), BlockFate::Dropped);
         }
         let count = verified.len();
-        let written = match used {
-            PipelineUse::Side => verified.into_iter().try_for_each(|block| steps.write_side(block)),
-            PipelineUse::Child | PipelineUse::Grouped => steps.write_children(verified, uncached),
+        let written = match is_side {
+            true => verified.into_iter().try_for_each(|block| steps.write_side(block)),
+            false => steps.write_children(verified, uncached),
         };
         match written {
             Ok(()) => {
