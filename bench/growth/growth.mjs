@@ -109,16 +109,18 @@ function tellDisk(figure, node, entries) {
   // Opening the database empties the write-ahead log into its columns.
   execFileSync(process.execPath, [node.program, 'info', ...node.flags, '--json'], { stdio: 'ignore' })
   const kinds = Object.entries(diskByKind(node.dataDir)).toSorted(([, one], [, other]) => other - one)
-  const sum = (some) => some.reduce((bytes, [, size]) => bytes + size, 0)
   figure('disk', sum(kinds) / 2 ** 20, 'MiB')
   for (const [kind, size] of kinds) if (size >= 2 ** 20) figure(`disk, ${kind}`, size / 2 ** 20, 'MiB')
   figure('disk for an entry', sum(kinds) / entries, 'bytes')
-  figure('disk for an entry, state and history', stateBytes(node) / entries, 'bytes')
+  figure('disk for an entry, state and history', stateBytes(kinds) / entries, 'bytes')
 }
 
 /** Returns the size of the files without blocks, receipts and their indexes. */
-function stateBytes(node) {
-  const kinds = Object.entries(diskByKind(node.dataDir)).filter(([kind]) => !ofBlocks.test(kind))
+function stateBytes(kinds) {
+  return sum(kinds.filter(([kind]) => !ofBlocks.test(kind)))
+}
+
+function sum(kinds) {
   return kinds.reduce((bytes, [, size]) => bytes + size, 0)
 }
 
@@ -128,7 +130,11 @@ function prune({ node, say }, entries, figure) {
   const began = performance.now()
   execFileSync(process.execPath, [node.program, 'prune', ...node.flags, '--json'], { stdio: 'ignore' })
   figure('prune', (performance.now() - began) / 1000, 's')
-  figure('disk for an entry, state and history, after prune', stateBytes(node) / entries, 'bytes')
+  figure(
+    'disk for an entry, state and history, after prune',
+    stateBytes(Object.entries(diskByKind(node.dataDir))) / entries,
+    'bytes',
+  )
 }
 
 /** Latency of reads: after a warm-up, then after starts without the page cache of the data directory. */

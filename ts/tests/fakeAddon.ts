@@ -1,5 +1,5 @@
 import type { Addon } from '../src/native/bindings.ts'
-import { guarded } from '../src/native/load.ts'
+import { guarded, loadAddon } from '../src/native/load.ts'
 import { isTooDeep } from '../src/rpc/levels.ts'
 
 /** Text of single requests, as JSON.stringify writes it. */
@@ -52,10 +52,7 @@ function fakeBodies(): Partial<Addon> {
 export function fakeAddon(cancelled: number[] = []): Addon {
   const answers: Partial<Addon> = {
     forkedChain: () => null,
-    releaseBuffers: (buffers) => {
-      const memories = buffers.map(({ buffer }) => buffer)
-      structuredClone(undefined, { transfer: memories.filter((memory) => memory instanceof ArrayBuffer) })
-    },
+    releaseBuffers: (buffers) => loadAddon().releaseBuffers(buffers),
     netVersion: () => '"33"',
     ethChainId: () => '"0x21"',
     web3Sha3: (data) => JSON.stringify(`hash of ${String(data).length}`),
