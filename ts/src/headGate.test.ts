@@ -2,12 +2,16 @@ import { expect, test } from 'vitest'
 import { headGate } from './headGate.ts'
 import { HeadChanges } from './native/headChanges.ts'
 
-function gate() {
+function gate(follows: 'own' | 'agreed' = 'own') {
+  const changes = new Uint32Array(1)
+  let looks = 0
   let number = 5
   let isOpen = true
   let listener: () => void = () => undefined
   const native = {
+    headChanges: () => changes,
     latestBlock: (known: number, start: number) => {
+      looks++
       if (!isOpen) throw new Error('no node is open')
       return known === number && start === 0xab1234567890 ? null : `${number} 0xab1234567890cd`
     },
@@ -16,13 +20,16 @@ function gate() {
     },
   }
   return {
-    ...headGate(native, new HeadChanges(native)),
+    ...headGate(native, new HeadChanges(native), follows),
+    looks: () => looks,
     move: (to: number) => {
       number = to
+      Atomics.add(changes, 0, 1)
       listener()
     },
     close: () => {
       isOpen = false
+      Atomics.add(changes, 0, 1)
     },
   }
 }
@@ -46,4 +53,24 @@ test('behavior: a closed node keeps no request waiting', async () => {
   one.close()
   expect(one.headers(true)).toEqual([])
   expect(await one.reach(9, 60_000)).toBe(true)
+})
+
+test('behavior: the node is asked again behind a change of the head only', () => {
+  const one = gate()
+  one.headers(false)
+  one.headers(true)
+  expect(one.looks()).toBe(1)
+  one.move(6)
+  expect(one.headers(false)).toEqual([['X-Rhizome-Head', '6 0xab1234567890cd']])
+  one.close()
+  expect(one.headers(false)).toEqual([])
+  expect(one.headers(false)).toEqual([])
+  expect(one.looks()).toBe(4)
+})
+
+test('behavior: the agreed block is read for each answer', () => {
+  const one = gate('agreed')
+  one.headers(false)
+  one.headers(false)
+  expect(one.looks()).toBe(2)
 })

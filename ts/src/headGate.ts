@@ -2,16 +2,23 @@ import { type HeadGate, HeadHeaders } from './http/headGate.ts'
 import type { Addon } from './native/bindings.ts'
 import type { HeadChanges } from './native/headChanges.ts'
 
-/** Time after which the block of the tag latest is read again: with `fleet.latest = "agreed"` it moves without a change of the own head. */
+/** Time after which the block of the tag latest is read again while a request waits for it. */
 const lookMs = 50
 
-/** Returns the heads of the node for the callers of a fleet. */
-export function headGate(native: Pick<Addon, 'latestBlock'>, heads: HeadChanges): HeadGate {
+/** Returns the heads of the node for the callers of a fleet. `follows`: setting `fleet.latest`; with "agreed" the block of the tag latest moves without a change of the own head. */
+export function headGate(
+  native: Pick<Addon, 'headChanges' | 'latestBlock'>,
+  heads: HeadChanges,
+  follows: 'own' | 'agreed',
+): HeadGate {
+  const changes = native.headChanges()
+  /** Number of changes before the last look for an answer. */
+  let seen = -1
   let number = -1
   let start = -1
   // Written once for each head, not for each answer.
   let named = new HeadHeaders('')
-  /** Reads the head if it has changed. Returns false while no node is open. */
+  /** Reads the block of the tag latest if it has changed. Returns false while no node is open. */
   const look = (): boolean => {
     try {
       const changed = native.latestBlock(number, start)
@@ -27,7 +34,14 @@ export function headGate(native: Pick<Addon, 'latestBlock'>, heads: HeadChanges)
   }
   return {
     headers(hasOrigin) {
-      if (!look()) return []
+      const now = Atomics.load(changes, 0)
+      if (now !== seen || follows === 'agreed') {
+        seen = now
+        if (!look()) {
+          seen = -1
+          return []
+        }
+      }
       return hasOrigin ? named.exposed : named.plain
     },
     async reach(least, limitMs) {

@@ -106,7 +106,7 @@ export function createServer({
     memory,
     connections: new ConnectionTable(connections),
     counters,
-    gate: config.fleet.role === 'standalone' ? undefined : headGate(native, heads),
+    gate: config.fleet.role === 'standalone' ? undefined : headGate(native, heads, config.fleet.latest),
   }
   const endpoints = addressesOf(config).map(
     (address, index) => new Endpoint(address, settings[index] as Settings, parts),

@@ -4,13 +4,13 @@
 //! listener then reads the changes since its last read (`feed`). So a slow listener misses nothing and never delays the
 //! chain.
 
-use napi::bindgen_prelude::Function;
+use napi::bindgen_prelude::{Function, Uint32Array};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Result, Status};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Weak callback: it does not keep the worker running.
 type NotifyFunction = ThreadsafeFunction<(), (), (), Status, false, true>;
@@ -19,6 +19,22 @@ struct Listener {
     callback: NotifyFunction,
     /// Whether a notification is pending.
     is_called: Arc<AtomicBool>,
+}
+
+/// Number of changes of the head, of the node and of whether it is open. Workers read it in memory for each answer, in a tenth of the
+/// time of a call.
+static HEAD_CHANGES: AtomicU32 = AtomicU32::new(0);
+
+/// Counts a change of the head behind it.
+pub(crate) fn count_head_change() {
+    HEAD_CHANGES.fetch_add(1, Ordering::Release);
+}
+
+/// Returns the memory of the number of changes.
+#[allow(unsafe_code)]
+pub(crate) fn head_changes() -> Uint32Array {
+    // SAFETY: the memory is static, one aligned word long, and written by atomic additions only.
+    unsafe { Uint32Array::with_external_data(HEAD_CHANGES.as_ptr(), 1, |_, _| {}) }
 }
 
 /// Listeners of all workers for one kind of change, by environment.

@@ -109,7 +109,7 @@ pub fn start_fleet(config: String) -> Result<()> {
 }
 
 /// Returns number and hash of the block of the tag latest, separated by a space; null if its number and the first six bytes of its
-/// hash are the given ones. Each request asks, and a text costs more than the rest of the call.
+/// hash are the given ones.
 #[napi(catch_unwind)]
 pub fn latest_block(number: i64, start: i64) -> Result<Option<String>> {
     process::ask(&|node| fleet::latest_text(node, number.cast_unsigned(), start.cast_unsigned())).map_err(refusal)

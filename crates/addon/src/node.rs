@@ -1,5 +1,6 @@
 //! Opens, closes and describes the node; registers listeners; cancels executions.
 
+use crate::changes;
 use crate::config::NodeConfig;
 use crate::deferred::{promise, settle};
 use crate::executors::{guarded, sync};
@@ -11,7 +12,7 @@ use crate::pool::Pool;
 use crate::process::{self, Running};
 use crate::reply::{Reply, refusal};
 use arc_swap::ArcSwap;
-use napi::bindgen_prelude::{Function, Object};
+use napi::bindgen_prelude::{Function, Object, Uint32Array};
 use napi::{Env, Result};
 use napi_derive::napi;
 use parking_lot::Mutex;
@@ -69,6 +70,12 @@ pub fn cancel_execution(token: i64) -> Result<()> {
 #[napi(catch_unwind, ts_args_type = "callback: () => void")]
 pub fn on_head(env: &Env, callback: Function<'_, (), ()>) -> Result<()> {
     process::process().heads.set(env, &callback)
+}
+
+/// Returns a word of memory that changes behind each change of the head.
+#[napi(catch_unwind)]
+pub fn head_changes() -> Uint32Array {
+    changes::head_changes()
 }
 
 /// Sets the listener of this worker for transactions that became executable.
@@ -154,7 +161,10 @@ pub(crate) fn open(
     let (heads, pending) = (Arc::clone(&process.heads), Arc::clone(&process.pending));
     let left_out = Arc::clone(&process.left_out);
     chain.on_event(Box::new(move |event| match event {
-        ChainEvent::NewHead { .. } => heads.notify(),
+        ChainEvent::NewHead { .. } => {
+            changes::count_head_change();
+            heads.notify();
+        }
         ChainEvent::PendingTransaction { .. } => pending.notify(),
         ChainEvent::TransactionSkipped(_) => left_out.notify(),
         ChainEvent::TransactionAdmitted { .. } => {}

@@ -1,7 +1,7 @@
 //! Node of the process, shared by all its threads.
 
 use crate::cancellation::CancellationTokens;
-use crate::changes::Listeners;
+use crate::changes::{self, Listeners};
 use crate::config::NodeConfig;
 use crate::memory_purge::MemoryPurge;
 use crate::miner::TimedMiner;
@@ -115,6 +115,7 @@ pub(crate) fn open(start: impl FnOnce() -> Result<Running, RpcError>) -> Result<
         return Err(RpcError::internal("a node is open already"));
     }
     PROCESS.running.store(Some(Arc::new(start()?)));
+    changes::count_head_change();
     Ok(())
 }
 
@@ -122,6 +123,7 @@ pub(crate) fn open(start: impl FnOnce() -> Result<Running, RpcError>) -> Result<
 pub(crate) fn close() -> Result<(), RpcError> {
     let _changing = PROCESS.changing.lock();
     let Some(mut running) = PROCESS.running.swap(None) else { return Ok(()) };
+    changes::count_head_change();
     running.is_closing.store(true, Ordering::Relaxed);
     running.tokens.cancel_all();
     let limit = Instant::now() + Duration::from_secs(CLOSING_SECONDS);

@@ -395,6 +395,9 @@ export declare function hardhatSetStorageAt(address: string, position: string, w
 /** Answers `hardhat_stopImpersonatingAccount`. */
 export declare function hardhatStopImpersonatingAccount(address: string): string | Buffer
 
+/** Returns a word of memory that changes behind each change of the head. */
+export declare function headChanges(): Uint32Array
+
 /** Returns the head: `{"number","hash"}`. */
 export declare function headCursor(): string
 
@@ -424,7 +427,7 @@ export declare function importRskj(dir: string, onProgress: (error: Error | null
 
 /**
  * Returns number and hash of the block of the tag latest, separated by a space; null if its number and the first six bytes of its
- * hash are the given ones. Each request asks, and a text costs more than the rest of the call.
+ * hash are the given ones.
  */
 export declare function latestBlock(number: number, start: number): string | null
 
