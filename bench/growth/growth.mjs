@@ -106,13 +106,17 @@ function tellCost(figure, name, sample, seconds, blocks) {
 }
 
 function tellDisk(figure, node, entries) {
-  // Opening the database empties the write-ahead log into its columns.
-  execFileSync(process.execPath, [node.program, 'info', ...node.flags, '--json'], { stdio: 'ignore' })
-  const kinds = Object.entries(diskByKind(node.dataDir)).toSorted(([, one], [, other]) => other - one)
+  const kinds = Object.entries(settledDisk(node)).toSorted(([, one], [, other]) => other - one)
   figure('disk', sum(kinds) / 2 ** 20, 'MiB')
   for (const [kind, size] of kinds) if (size >= 2 ** 20) figure(`disk, ${kind}`, size / 2 ** 20, 'MiB')
   figure('disk for an entry', sum(kinds) / entries, 'bytes')
   figure('disk for an entry, state and history', stateBytes(kinds) / entries, 'bytes')
+}
+
+/** Returns the sizes of the files by kind. Opening the database empties the write-ahead log into its columns. */
+function settledDisk(node) {
+  execFileSync(process.execPath, [node.program, 'info', ...node.flags, '--json'], { stdio: 'ignore' })
+  return diskByKind(node.dataDir)
 }
 
 /** Returns the size of the files without blocks, receipts and their indexes. */
@@ -130,11 +134,8 @@ function prune({ node, say }, entries, figure) {
   const began = performance.now()
   execFileSync(process.execPath, [node.program, 'prune', ...node.flags, '--json'], { stdio: 'ignore' })
   figure('prune', (performance.now() - began) / 1000, 's')
-  figure(
-    'disk for an entry, state and history, after prune',
-    stateBytes(Object.entries(diskByKind(node.dataDir))) / entries,
-    'bytes',
-  )
+  const kinds = Object.entries(settledDisk(node))
+  figure('disk for an entry, state and history, after prune', stateBytes(kinds) / entries, 'bytes')
 }
 
 /** Latency of reads: after a warm-up, then after starts without the page cache of the data directory. */
