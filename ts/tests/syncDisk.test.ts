@@ -19,7 +19,7 @@ afterAll(async () => {
 })
 
 async function start(flags: string[], disk?: TestDisk): Promise<NodeProcess> {
-  const settings = 'storage.writeBufferMegabytes = 1\nstorage.cacheMegabytes = 8\n'
+  const settings = 'storage.writeBufferMegabytes = 1\nstorage.cacheMegabytes = 8\nstorage.trieMegabytes = 8\n'
   const port = await freePort()
   const p2p = ['--p2p-host', '127.0.0.1', '--p2p-port', `${port}`, '--discovery', 'off', '--mining', 'off']
   const node = await NodeProcess.start([...p2p, ...flags], settings, disk)

@@ -49,6 +49,7 @@ pub(crate) struct NodeConfig {
     remasc: Remasc,
     zero_signature_if_remasc: bool,
     cache_bytes: usize,
+    trie_bytes: usize,
     write_buffer_bytes: usize,
     is_power_safe: bool,
     /// Blocks below the head whose states have a trie; `None`: all blocks.
@@ -376,6 +377,7 @@ impl NodeConfig {
     /// Sets the memory of a chain.
     pub(crate) fn size_caches(&self, chain: &mut ChainConfig) {
         chain.cache_bytes = self.cache_bytes;
+        chain.trie_bytes = self.trie_bytes;
         chain.write_buffer_bytes = self.write_buffer_bytes;
     }
 

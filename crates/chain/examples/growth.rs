@@ -254,6 +254,7 @@ fn main() -> Result<(), Failure> {
     config.target_gas_limit = config.spec.genesis.gas_limit;
     config.extra_data = Bytes::from_static(b"growth");
     config.cache_bytes = 1 << 30;
+    config.trie_bytes = 1 << 30;
     config.pool = PoolOptions { has_rate_limiter: false, outdated_seconds: None, ..PoolOptions::default() };
     let mut generator = Generator { chain: Chain::open(config)?, folder: folder.into(), grown: 0 };
     for size in sizes {

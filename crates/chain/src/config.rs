@@ -186,9 +186,10 @@ pub struct ChainConfig {
     pub minimum_gas_price: U256,
     /// Gas limit that mined blocks move toward.
     pub target_gas_limit: u64,
-    /// Memory for caches, in bytes: half for the database, a quarter each for decoded blocks and receipts. The importer
-    /// uses the same amount again for the state of the head.
+    /// Memory for caches, in bytes: half for the database, a quarter each for decoded blocks and receipts.
     pub cache_bytes: usize,
+    /// Memory for nodes of the head's trie, in bytes.
+    pub trie_bytes: usize,
     /// Memory for rows that are not in the database's files yet, in bytes.
     pub write_buffer_bytes: usize,
     /// Maximum number of open database files.
@@ -214,7 +215,7 @@ pub struct ChainConfig {
     /// Adds the transactions to the address index that meet an address in inner calls only. Blocks that were stored without them are
     /// executed again in the background, if the states before them are kept.
     pub has_call_index: bool,
-    /// Keeps all nodes of the head's trie in memory, and not only as many as `cache_bytes` allows.
+    /// Keeps all nodes of the head's trie in memory, and not only as many as `trie_bytes` allows.
     pub is_trie_in_memory: bool,
     /// State roots before RSKIP-126 that are compared with the state. Each such block costs a walk through the whole state.
     pub old_state_roots: OldStateRoots,
@@ -239,6 +240,9 @@ pub(crate) const NODE_BYTES: usize = 256;
 const UNDONE_CHANGE_BYTES: usize = 2048;
 /// Nodes in memory for each changed key that is not flushed, at least. The changed nodes are a fraction of them.
 const NODES_PER_CHANGED_KEY: usize = 32;
+/// Changed keys at which a group of blocks ends: with little memory, and with enough.
+const LEAST_GROUP_KEYS: usize = 1_024;
+const MOST_GROUP_KEYS: usize = 40_960;
 
 impl ChainConfig {
     /// Returns the number of blocks below the head whose states are kept with a history; `None`: all.
@@ -252,7 +256,7 @@ impl ChainConfig {
 
     /// Returns the number of nodes of the head's trie that are kept in memory.
     pub(crate) fn loaded_nodes(&self) -> usize {
-        if self.is_trie_in_memory { usize::MAX } else { self.cache_bytes / NODE_BYTES }
+        if self.is_trie_in_memory { usize::MAX } else { self.trie_bytes / NODE_BYTES }
     }
 
     /// Returns the number of changes that are undone in one batch.
@@ -263,6 +267,12 @@ impl ChainConfig {
     /// Returns the number of changed keys after which the trie is flushed.
     pub(crate) fn flush_interval(&self) -> usize {
         self.flushed_keys.min(self.loaded_nodes() / NODES_PER_CHANGED_KEY)
+    }
+
+    /// Returns the number of changed keys at which a group of blocks ends, which bounds its memory. By default some more than those of a
+    /// flush: a full group is flushed, and readers share no nodes with the importer.
+    pub(crate) fn group_keys(&self) -> usize {
+        (self.loaded_nodes() / NODES_PER_CHANGED_KEY / 4 * 5).clamp(LEAST_GROUP_KEYS, MOST_GROUP_KEYS)
     }
 
     /// Returns the defaults for a network.
@@ -277,6 +287,7 @@ impl ChainConfig {
             minimum_gas_price: U256::ZERO,
             target_gas_limit,
             cache_bytes: 256 << 20,
+            trie_bytes: 256 << 20,
             write_buffer_bytes: 64 << 20,
             max_open_files: 1024,
             is_power_safe: false,

@@ -85,7 +85,7 @@ fn stored_blocks_are_known() {
 fn an_import_works_with_small_caches() {
     for (chain, file, height) in [(CHAIN, FILE, 12), ("testnet-rules", "testnet-rules.blocks.txt.gz", 100)] {
         let dir = tempfile::tempdir().unwrap();
-        let small = ChainConfig { cache_bytes: 1024, ..config(spec(chain), Some(dir.path())) };
+        let small = ChainConfig { cache_bytes: 1024, trie_bytes: 1024, ..config(spec(chain), Some(dir.path())) };
         let chain = Chain::open(small).unwrap();
         import(&chain, &lines(file)).unwrap();
         assert!(chain.head().number() >= height);

@@ -66,7 +66,12 @@ fn spec(chain: &str) -> ChainSpec {
 
 fn config(spec: ChainSpec, dir: Option<&Path>) -> ChainConfig {
     let data_dir = dir.map_or(DataDir::Temporary, |dir| DataDir::Path(dir.to_owned()));
-    ChainConfig { cache_bytes: 8 << 20, write_buffer_bytes: 8 << 20, ..ChainConfig::new(Arc::new(spec), data_dir) }
+    ChainConfig {
+        cache_bytes: 8 << 20,
+        trie_bytes: 8 << 20,
+        write_buffer_bytes: 8 << 20,
+        ..ChainConfig::new(Arc::new(spec), data_dir)
+    }
 }
 
 fn temporary(chain: &str) -> Arc<Chain> {

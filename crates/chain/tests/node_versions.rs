@@ -46,6 +46,7 @@ fn open(dir: &Path, flushed_keys: usize) -> Arc<Chain> {
     if flushed_keys.is_multiple_of(3) {
         // Few nodes stay in memory, and a rewind takes several batches.
         config.cache_bytes = 16 << 10;
+        config.trie_bytes = 16 << 10;
     }
     Chain::open(config).unwrap()
 }

@@ -27,6 +27,7 @@ fn config(name: &'static str, spec: ChainSpec, dir: Option<&Path>, role: FleetRo
     let defaults = ChainConfig::new(Arc::new(spec), data_dir);
     ChainConfig {
         cache_bytes: 8 << 20,
+        trie_bytes: 8 << 20,
         write_buffer_bytes: 8 << 20,
         extra_data: Bytes::from_static(name.as_bytes()),
         notes_blocks: role == FleetRole::Importer,

@@ -20,7 +20,7 @@ pub(crate) fn config(name: &'static str, spec: ChainSpec, dir: Option<&Path>) ->
     let data_dir = dir.map_or(DataDir::Temporary, |dir| DataDir::Path(dir.to_owned()));
     let extra_data = Bytes::from_static(name.as_bytes());
     let defaults = ChainConfig::new(Arc::new(spec), data_dir);
-    ChainConfig { cache_bytes: 8 << 20, write_buffer_bytes: 8 << 20, extra_data, ..defaults }
+    ChainConfig { cache_bytes: 8 << 20, trie_bytes: 8 << 20, write_buffer_bytes: 8 << 20, extra_data, ..defaults }
 }
 
 pub(crate) fn open(name: &'static str, dir: Option<&Path>) -> Arc<Chain> {

@@ -77,13 +77,15 @@ test('behavior: public networks neither mine nor sign by default', () => {
 test('behavior: the database takes less memory on small machines', () => {
   const config = loadConfig({})
   const megabytes = (memory: number, settings = config) => {
-    const { cacheBytes, writeBufferBytes } = databaseMemoryOf(settings, memory * 2 ** 20)
-    return [cacheBytes / 2 ** 20, writeBufferBytes / 2 ** 20]
+    const { cacheBytes, trieBytes, writeBufferBytes } = databaseMemoryOf(settings, memory * 2 ** 20)
+    return [cacheBytes, trieBytes, writeBufferBytes].map((bytes) => bytes / 2 ** 20)
   }
-  expect(megabytes(24_000)).toEqual([256, 64])
-  expect(megabytes(512)).toEqual([64, 32])
-  expect(megabytes(16)).toEqual([8, 8])
-  expect(megabytes(512, loadConfig({ file: file('[storage]\ncacheMegabytes = 300\n') }))).toEqual([300, 32])
+  expect(megabytes(24_000)).toEqual([256, 1024, 64])
+  expect(megabytes(4096)).toEqual([256, 960, 64])
+  expect(megabytes(512)).toEqual([64, 64, 32])
+  expect(megabytes(16)).toEqual([8, 8, 8])
+  expect(megabytes(512, loadConfig({ file: file('[storage]\ncacheMegabytes = 300\n') }))).toEqual([300, 64, 32])
+  expect(megabytes(512, loadConfig({ file: file('[storage]\ntrieMegabytes = 100\n') }))).toEqual([64, 100, 32])
 })
 
 test('behavior: a fork and test suites have more time for a request, unless a setting says otherwise', () => {

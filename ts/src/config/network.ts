@@ -164,15 +164,19 @@ export function miningOf(config: Config): Mining {
   return { mode: mining === 'auto' ? 'auto' : 'off' }
 }
 
-/**
- * Returns the memory of the database in bytes. `memoryBytes`: memory that this process may use. An import takes the cache twice, the
- * write buffer, and some 250 MB.
- */
+/** Memory of an import besides that of the database. */
+const programMegabytes = 256
+
+/** Returns the memory of the database in bytes. `memoryBytes`: memory that this process may use. */
 export function databaseMemoryOf(config: Config, memoryBytes = availableMemory()) {
-  const share = (part: number, mostMegabytes: number) =>
-    Math.min(mostMegabytes, Math.max(8, Math.floor(memoryBytes / part / 2 ** 20)))
-  const { cacheMegabytes = share(8, 256), writeBufferMegabytes = share(16, 64) } = config.storage
-  return { cacheBytes: cacheMegabytes * 2 ** 20, writeBufferBytes: writeBufferMegabytes * 2 ** 20 }
+  const memory = memoryBytes / 2 ** 20
+  const share = (part: number, most: number, of = memory) => Math.min(most, Math.max(8, Math.floor(of / part)))
+  const { cacheMegabytes, trieMegabytes, writeBufferMegabytes } = config.storage
+  return {
+    cacheBytes: (cacheMegabytes ?? share(8, 256)) * 2 ** 20,
+    trieBytes: (trieMegabytes ?? share(4, 1024, memory - programMegabytes)) * 2 ** 20,
+    writeBufferBytes: (writeBufferMegabytes ?? share(16, 64)) * 2 ** 20,
+  }
 }
 
 /** Returns the memory of the machine, or that of the container if it has less. */

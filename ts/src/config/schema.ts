@@ -575,6 +575,13 @@ export const schema = section('', {
         minimum: 8,
       }),
     ),
+    trieMegabytes: Type.Optional(
+      Type.Integer({
+        description:
+          'Memory for nodes of the head\'s trie that imports use, with storage.trie = "disk"; about 256 bytes each. More makes imports on a large state faster. Default: a quarter of the memory of machine or container above 256 MB, at most 1024.',
+        minimum: 8,
+      }),
+    ),
     writeBufferMegabytes: Type.Optional(
       Type.Integer({
         description:
@@ -591,7 +598,7 @@ export const schema = section('', {
       '^(archive|full|minimal|[1-9][0-9]{0,8})?$',
     ),
     trie: oneOf(
-      "Nodes of the head's trie: on disk, the ones used last in memory (cacheMegabytes); or all in memory, which are loaded at the start and take about 256 bytes each.",
+      "Nodes of the head's trie: on disk, the ones used last in memory (trieMegabytes); or all in memory, which are loaded at the start and take about 256 bytes each.",
       ['disk', 'memory'],
       'disk',
     ),

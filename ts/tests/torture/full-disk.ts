@@ -12,7 +12,7 @@ const sender = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const receiver = '0x00000000000000000000000000000000000000fe'
 const unwritable = -32002
 /** A small write buffer, so that files are written and compacted within some blocks. */
-const settings = 'storage.writeBufferMegabytes = 1\nstorage.cacheMegabytes = 8\n'
+const settings = 'storage.writeBufferMegabytes = 1\nstorage.cacheMegabytes = 8\nstorage.trieMegabytes = 8\n'
 /** Number of writes that may succeed although the disk is full, because they fit into allocated blocks. */
 const patience = 300
 const recoveryMs = 60_000

@@ -11,7 +11,11 @@ import type { Round, TortureCase } from '../tortureCase.ts'
 // import continues to the same end.
 
 /** A small write buffer, so that files are written and compacted within some blocks. */
-const settings = { RHIZOME_STORAGE_WRITE_BUFFER_MEGABYTES: '1', RHIZOME_STORAGE_CACHE_MEGABYTES: '8' }
+const settings = {
+  RHIZOME_STORAGE_WRITE_BUFFER_MEGABYTES: '1',
+  RHIZOME_STORAGE_CACHE_MEGABYTES: '8',
+  RHIZOME_STORAGE_TRIE_MEGABYTES: '8',
+}
 /** Range of calls in which a cut happens: a start makes 70 calls, an import some hundred, a mined block a few. */
 const reaches = [70, 140, 280, 560]
 /** Serves `rsk_flush`. */

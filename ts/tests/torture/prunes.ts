@@ -31,6 +31,7 @@ async function failPruning({ random, folder }: Round, chain: GoldenChain, librar
   const settings = {
     RHIZOME_STORAGE_WRITE_BUFFER_MEGABYTES: '1',
     RHIZOME_STORAGE_CACHE_MEGABYTES: '8',
+    RHIZOME_STORAGE_TRIE_MEGABYTES: '8',
     RHIZOME_STORAGE_PROOFS: '2',
     RHIZOME_STORAGE_HISTORY: `${2 + random.below(20)}`,
     RHIZOME_STORAGE_FLUSHED_KEYS: `${random.pick([1, 20, 200, 2000])}`,

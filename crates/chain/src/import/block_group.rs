@@ -20,9 +20,6 @@ use crate::import::steps::{ExecutedBlock, ImportSteps, VerifiedBlock};
 
 /// Most blocks of a group.
 pub(crate) const MAX_BLOCKS: usize = 256;
-/// Changed keys at which a group ends, which bounds its memory. Some more than those of a flush: a full group is flushed, and readers
-/// share no nodes with the importer.
-const MAX_KEYS: usize = 40_960;
 /// Bytes of encoded blocks at which a group ends.
 const MAX_BYTES: usize = 16 << 20;
 
@@ -46,8 +43,9 @@ impl GroupSize {
         pace::work(self.blocks, self.keys)
     }
 
-    pub(crate) fn is_full(&self) -> bool {
-        self.blocks >= MAX_BLOCKS || self.keys >= MAX_KEYS || self.bytes >= MAX_BYTES
+    /// Whether the group must end. `most_keys`: see [`crate::config::ChainConfig::group_keys`].
+    pub(crate) fn is_full(&self, most_keys: usize) -> bool {
+        self.blocks >= MAX_BLOCKS || self.keys >= most_keys || self.bytes >= MAX_BYTES
     }
 }
 

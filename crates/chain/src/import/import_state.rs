@@ -22,7 +22,7 @@ use crate::import::unwritten_changes::UnwrittenChanges;
 /// Share of the nodes that stay in memory when it is full, in eighths. An eviction walks through all nodes, so that a smaller share
 /// makes it rarer.
 const KEPT_EIGHTHS: usize = 5;
-/// Values get this share of the memory of the nodes.
+/// Values get this share of the memory for caches.
 const VALUES_SHARE: usize = 4;
 /// Memory of a cached value besides its bytes, estimated: its key and its entries in the cache.
 const VALUE_BYTES: usize = 240;

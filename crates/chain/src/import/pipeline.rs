@@ -35,6 +35,10 @@ const MAX_GROUPS: usize = 2 * (1 + WAITING_GROUPS);
 /// Most blocks that are not written yet, besides those of the group that is being filled.
 pub(crate) const MAX_IN_FLIGHT: usize = 2 * block_group::MAX_BLOCKS;
 
+/// Full groups whose changed keys may be in flight: a group in each thread, and a group that waits for each. A changed key takes some
+/// 500 bytes until it is written.
+const GROUPS_IN_FLIGHT: usize = 4;
+
 /// Time that blocks of peers in flight may still take. A mined or announced block waits for them.
 const MAX_WAIT: Duration = Duration::from_millis(24);
 /// Time that one group of them may take. The threads work on some groups at the same time.
@@ -345,7 +349,9 @@ impl ImportPipeline {
     /// Whether the next block has to wait until a block is written.
     pub(crate) fn is_full(&self) -> bool {
         let is_late = self.is_prompt && self.in_flight.len() > 1 && self.time(self.work) >= MAX_WAIT;
-        is_late || self.passed.len() >= MAX_GROUPS || self.in_flight.len() >= MAX_IN_FLIGHT + self.open.size.blocks
+        let is_large = self.in_flight.len() > 1 && self.work >= GROUPS_IN_FLIGHT * self.steps.config.group_keys();
+        let is_long = self.in_flight.len() >= MAX_IN_FLIGHT + self.open.size.blocks;
+        is_late || is_large || is_long || self.passed.len() >= MAX_GROUPS
     }
 
     /// Whether the memory for trie nodes is used up.
@@ -386,7 +392,11 @@ impl ImportPipeline {
         self.open.size.add(&executed);
         self.open.blocks.push(PipelinedBlock { executed, reporter });
         let is_late = self.is_prompt && self.time(self.open.size.work()) >= MAX_GROUP_WAIT;
-        if used != PipelineUse::Grouped || !is_groupable || self.open.size.is_full() || is_late {
+        if used != PipelineUse::Grouped
+            || !is_groupable
+            || self.open.size.is_full(self.steps.config.group_keys())
+            || is_late
+        {
             self.pass_group(used);
         }
         Ok(())
