@@ -23,8 +23,9 @@ use crate::{block_publisher, block_reader, changes, heads, transactions};
 const THREADS: usize = 2;
 /// Threads that decode blocks, admit transactions and read changes.
 const WORK_THREADS: usize = 3;
-/// First and longest time between two sessions.
-const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
+/// First and longest time between two sessions. A replica that is killed before it has a session again loses the transactions that it
+/// accepted since the last one.
+const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1)];
 /// Duration of a session after which the next one begins soon again.
 const STABLE: Duration = Duration::from_secs(10);
 /// Time for the threads to end.
