@@ -9,7 +9,7 @@ function gate(follows: 'own' | 'agreed' = 'own') {
   let isOpen = true
   let listener: () => void = () => undefined
   const native = {
-    headChanges: () => changes,
+    headChangeCount: () => changes,
     latestBlock: (known: number, start: number) => {
       looks++
       if (!isOpen) throw new Error('no node is open')

@@ -7,12 +7,12 @@ const lookMs = 50
 
 /** Returns the heads of the node for the callers of a fleet. `follows`: setting `fleet.latest`; with "agreed" the block of the tag latest moves without a change of the own head. */
 export function headGate(
-  native: Pick<Addon, 'headChanges' | 'latestBlock'>,
+  native: Pick<Addon, 'headChangeCount' | 'latestBlock'>,
   heads: HeadChanges,
   follows: 'own' | 'agreed',
 ): HeadGate {
-  const changes = native.headChanges()
-  /** Number of changes before the last look for an answer. */
+  const changes = native.headChangeCount()
+  /** Number of changes before the last successful look for an answer. */
   let seen = -1
   let number = -1
   let start = -1
@@ -36,11 +36,8 @@ export function headGate(
     headers(hasOrigin) {
       const now = Atomics.load(changes, 0)
       if (now !== seen || follows === 'agreed') {
+        if (!look()) return []
         seen = now
-        if (!look()) {
-          seen = -1
-          return []
-        }
       }
       return hasOrigin ? named.exposed : named.plain
     },

@@ -25,14 +25,14 @@ struct Listener {
 /// time of a call.
 static HEAD_CHANGES: AtomicU32 = AtomicU32::new(0);
 
-/// Counts a change of the head behind it.
+/// Counts a change. Called after it is visible.
 pub(crate) fn count_head_change() {
     HEAD_CHANGES.fetch_add(1, Ordering::Release);
 }
 
 /// Returns the memory of the number of changes.
 #[allow(unsafe_code)]
-pub(crate) fn head_changes() -> Uint32Array {
+pub(crate) fn head_change_count() -> Uint32Array {
     // SAFETY: the memory is static, one aligned word long, and written by atomic additions only.
     unsafe { Uint32Array::with_external_data(HEAD_CHANGES.as_ptr(), 1, |_, _| {}) }
 }

@@ -72,10 +72,10 @@ pub fn on_head(env: &Env, callback: Function<'_, (), ()>) -> Result<()> {
     process::process().heads.set(env, &callback)
 }
 
-/// Returns a word of memory that changes behind each change of the head.
+/// Returns the memory of the number of changes of the head: one word, which grows behind each change.
 #[napi(catch_unwind)]
-pub fn head_changes() -> Uint32Array {
-    changes::head_changes()
+pub fn head_change_count() -> Uint32Array {
+    changes::head_change_count()
 }
 
 /// Sets the listener of this worker for transactions that became executable.
@@ -158,15 +158,10 @@ pub(crate) fn open(
     }
     // Registered after the node's own listener, which fills the feeds: a notified worker finds the change there.
     let process = process::process();
-    let (heads, pending) = (Arc::clone(&process.heads), Arc::clone(&process.pending));
-    let left_out = Arc::clone(&process.left_out);
     chain.on_event(Box::new(move |event| match event {
-        ChainEvent::NewHead { .. } => {
-            changes::count_head_change();
-            heads.notify();
-        }
-        ChainEvent::PendingTransaction { .. } => pending.notify(),
-        ChainEvent::TransactionSkipped(_) => left_out.notify(),
+        ChainEvent::NewHead { .. } => process.notify_heads(),
+        ChainEvent::PendingTransaction { .. } => process.pending.notify(),
+        ChainEvent::TransactionSkipped(_) => process.left_out.notify(),
         ChainEvent::TransactionAdmitted { .. } => {}
     }));
     Ok(node)

@@ -35,6 +35,14 @@ pub(crate) struct Process {
     pub(crate) left_out: Arc<Listeners>,
 }
 
+impl Process {
+    /// Reports a change of the head, after it is visible, to workers that read the count and to listeners.
+    pub(crate) fn notify_heads(&self) {
+        changes::count_head_change();
+        self.heads.notify();
+    }
+}
+
 thread_local! {
     /// Whether this thread asks the node over the directory that a fork continues.
     static READS_OLDER_BLOCKS: Cell<bool> = const { Cell::new(false) };

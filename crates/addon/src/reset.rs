@@ -3,7 +3,6 @@
 //! A new node opens beside the answering one and replaces it at once: requests that have begun end on the old one. A remote node that
 //! fails leaves everything as it is.
 
-use crate::changes;
 use crate::executors::pooled;
 use crate::forking;
 use crate::node;
@@ -105,8 +104,7 @@ fn replace(running: &Running, node: Arc<Node>) -> Arc<Node> {
         });
     }
     let process = process::process();
-    changes::count_head_change();
-    process.heads.notify();
+    process.notify_heads();
     process.pending.notify();
     node
 }

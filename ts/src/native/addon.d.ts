@@ -395,8 +395,8 @@ export declare function hardhatSetStorageAt(address: string, position: string, w
 /** Answers `hardhat_stopImpersonatingAccount`. */
 export declare function hardhatStopImpersonatingAccount(address: string): string | Buffer
 
-/** Returns a word of memory that changes behind each change of the head. */
-export declare function headChanges(): Uint32Array
+/** Returns the memory of the number of changes of the head: one word, which grows behind each change. */
+export declare function headChangeCount(): Uint32Array
 
 /** Returns the head: `{"number","hash"}`. */
 export declare function headCursor(): string
