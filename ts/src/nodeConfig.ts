@@ -1,6 +1,7 @@
 import { decidedChoices, remascVisibility } from './config/choices.ts'
 import {
   callGasCapOf,
+  type DatabaseUse,
   databaseMemoryOf,
   dataDirOf,
   estimateOf,
@@ -19,7 +20,7 @@ import { developmentAccounts } from './developmentKeys.ts'
 import { version } from './version.ts'
 
 /** Returns the argument of the addon's `openNode`, as JSON. Throws ConfigError. */
-export async function nodeConfig(config: Config): Promise<string> {
+export async function nodeConfig(config: Config, use: DatabaseUse = 'node'): Promise<string> {
   const choices = decidedChoices(config)
   return JSON.stringify({
     network: config.network,
@@ -42,7 +43,7 @@ export async function nodeConfig(config: Config): Promise<string> {
     beginsWithBlock: config.tools,
     remasc: remascVisibility(config),
     zeroSignatureIfRemasc: config.rpc.zeroSignatureIfRemasc,
-    ...databaseMemoryOf(config),
+    ...databaseMemoryOf(config, use),
     isPowerSafe: config.storage.powerSafe,
     provenBlocks: provenBlocksOf(config),
     history: historyOf(config),

@@ -40,7 +40,7 @@ export function assertReadable(path: string): void {
  */
 export async function withCore<T>(config: Config, work: (native: Addon) => Promise<T>): Promise<T> {
   const native = loadAddon()
-  native.openNode(await nodeConfig(config))
+  native.openNode(await nodeConfig(config, 'command'))
   const interrupt = (): void => {
     process.exitCode = 130
     void native.closeNode()

@@ -8,6 +8,7 @@ import { decidedChoices, remascVisibility } from './choices.ts'
 import { loadConfig } from './load.ts'
 import {
   callGasCapOf,
+  type DatabaseUse,
   databaseMemoryOf,
   dataDirOf,
   estimateOf,
@@ -76,12 +77,13 @@ test('behavior: public networks neither mine nor sign by default', () => {
 
 test('behavior: the database takes less memory on small machines', () => {
   const config = loadConfig({})
-  const megabytes = (memory: number, settings = config) => {
-    const { cacheBytes, trieBytes, writeBufferBytes } = databaseMemoryOf(settings, memory * 2 ** 20)
+  const megabytes = (memory: number, settings = config, use: DatabaseUse = 'node') => {
+    const { cacheBytes, trieBytes, writeBufferBytes } = databaseMemoryOf(settings, use, memory * 2 ** 20)
     return [cacheBytes, trieBytes, writeBufferBytes].map((bytes) => bytes / 2 ** 20)
   }
-  expect(megabytes(24_000)).toEqual([256, 1024, 64])
-  expect(megabytes(4096)).toEqual([256, 960, 64])
+  expect(megabytes(24_000)).toEqual([256, 192, 64])
+  expect(megabytes(24_000, config, 'command')).toEqual([256, 1024, 64])
+  expect(megabytes(4096, config, 'command')).toEqual([256, 960, 64])
   expect(megabytes(512)).toEqual([64, 64, 32])
   expect(megabytes(16)).toEqual([8, 8, 8])
   expect(megabytes(512, loadConfig({ file: file('[storage]\ncacheMegabytes = 300\n') }))).toEqual([300, 64, 32])

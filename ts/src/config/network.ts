@@ -166,15 +166,20 @@ export function miningOf(config: Config): Mining {
 
 /** Memory of an import besides that of the database. */
 const programMegabytes = 256
+/** Most memory for trie nodes by default, in MB: a node must stay below 1 GB while it synchronizes a large state. */
+const mostTrieMegabytes = { node: 192, command: 1024 }
+
+/** Process that opens a database: a node with its workers and peers, or a command. */
+export type DatabaseUse = keyof typeof mostTrieMegabytes
 
 /** Returns the memory of the database in bytes. `memoryBytes`: memory that this process may use. */
-export function databaseMemoryOf(config: Config, memoryBytes = availableMemory()) {
+export function databaseMemoryOf(config: Config, use: DatabaseUse, memoryBytes = availableMemory()) {
   const memory = memoryBytes / 2 ** 20
   const share = (part: number, most: number, of = memory) => Math.min(most, Math.max(8, Math.floor(of / part)))
   const { cacheMegabytes, trieMegabytes, writeBufferMegabytes } = config.storage
   return {
     cacheBytes: (cacheMegabytes ?? share(8, 256)) * 2 ** 20,
-    trieBytes: (trieMegabytes ?? share(4, 1024, memory - programMegabytes)) * 2 ** 20,
+    trieBytes: (trieMegabytes ?? share(4, mostTrieMegabytes[use], memory - programMegabytes)) * 2 ** 20,
     writeBufferBytes: (writeBufferMegabytes ?? share(16, 64)) * 2 ** 20,
   }
 }
