@@ -18,6 +18,8 @@ mod server;
 mod snap;
 mod snap_kills;
 #[cfg(target_os = "linux")]
+mod snap_large;
+#[cfg(target_os = "linux")]
 mod soak;
 mod support;
 mod sync;

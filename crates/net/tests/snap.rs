@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-const PIVOT: u64 = 1_160;
+pub(crate) const PIVOT: u64 = 1_160;
 const BLOCKS: u64 = 5_100;
 /// Longest time for a synchronization.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -72,13 +72,13 @@ fn reaches(node: &SyncingNode, best: BlockIdentifier) {
 }
 
 /// Compares the state of the head with its trie, and executes the last blocks again.
-pub(crate) fn verify(chain: &Chain) {
+pub(crate) fn verify(chain: &Chain, pivot: u64) {
     let scope = VerificationScope { from: chain.head().number() - 5, to: chain.head().number(), has_state: true };
     let verified = chain.verify_range(scope, |_| ControlFlow::Continue(())).unwrap();
     assert_eq!((verified.difference, verified.blocks), (None, 6));
     assert!(verified.keys > 2_000);
     // Blocks were executed above the pivot only.
-    assert_eq!(chain.oldest_state(), PIVOT);
+    assert_eq!(chain.oldest_state(), pivot);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_new_node_gets_the_state_of_two_servers_of_which_one_lies() {
     let _liar = node.peer(2, &served, serving(&liar));
     let _honest = node.peer(3, &served, serving(&honest));
     reaches(&node, served.best());
-    verify(&node.chain);
+    verify(&node.chain, PIVOT);
     assert_eq!(node.chain.head().record.total_difficulty, chain.head().record.total_difficulty);
     let mut counts = honest.served();
     liar.served().into_iter().for_each(|(index, count)| *counts.entry(index).or_default() += count);
@@ -116,7 +116,7 @@ fn a_server_that_stops_is_replaced() {
     let other = ChunkServer::new(&chain, false, None);
     let _other = node.peer(3, &served, serving(&other));
     reaches(&node, served.best());
-    verify(&node.chain);
+    verify(&node.chain, PIVOT);
     assert!(other.served().keys().all(|index| *index >= 30));
 }
 
@@ -153,7 +153,7 @@ fn answers_that_were_not_asked_for_count_against_the_peer() {
     let repeated = states.served().len() as u64;
     assert!(unexpected(&node, 2) > repeated && repeated > 90, "{} of {repeated}", unexpected(&node, 2));
     assert!(!peer.is_closed());
-    verify(&node.chain);
+    verify(&node.chain, PIVOT);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn a_block_that_is_sent_before_the_headers_does_not_end_the_download() {
     let states = ChunkServer::new(&chain, false, None);
     let _peer = node.peer(2, &served, serving(&states));
     reaches(&node, served.best());
-    verify(&node.chain);
+    verify(&node.chain, PIVOT);
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn states_come_from_a_node_of_this_project() {
         ..options
     });
     reaches(&node, served.best());
-    verify(&node.chain);
+    verify(&node.chain, PIVOT);
     assert_eq!(node.chain.main_block(PIVOT).unwrap().unwrap().total_difficulty, U256::from(PIVOT + 1));
 }
 
