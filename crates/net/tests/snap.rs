@@ -6,7 +6,7 @@ use crate::server::join;
 use crate::support::{key, wait_for};
 use crate::sync::{NOW, SyncingNode, config, open};
 use rhizome_chain::{Chain, ChainConfig, ProvenBlocks, SnapshotHeights, StateHistory, VerificationScope};
-use rhizome_net::{Enode, HostPort, Limits, NetworkOptions, ScoreEvent, ScoredPeer};
+use rhizome_net::{Enode, HostPort, Limits, NetworkOptions, ScoreEvent, ScoredPeer, SyncStatus};
 use rhizome_primitives::{Address, B256, Bytes, ChainSpec, I256, U256};
 use rhizome_wire::rsk::{BlockIdentifier, EncodedBlock, EncodedList, RskMessage, WeighedBlocks, block_strings};
 use rhizome_wire::session::{Capability, codes};
@@ -49,12 +49,20 @@ pub(crate) fn source() -> (Arc<Chain>, Arc<ServedChain>) {
 }
 
 pub(crate) fn new_chain(dir: &Path) -> Arc<Chain> {
+    open_new(dir, ChainSpec::regtest())
+}
+
+fn open_new(dir: &Path, spec: ChainSpec) -> Arc<Chain> {
     let (proven_blocks, history) = (ProvenBlocks::Last(10), StateHistory::Last(10_000));
-    Chain::open(ChainConfig { proven_blocks, history, ..config("", ChainSpec::regtest(), Some(dir)) }).unwrap()
+    Chain::open(ChainConfig { proven_blocks, history, ..config("", spec, Some(dir)) }).unwrap()
 }
 
 pub(crate) fn start(dir: &Path) -> SyncingNode {
-    SyncingNode::start_with(new_chain(dir), |options| NetworkOptions {
+    start_chain(new_chain(dir))
+}
+
+fn start_chain(chain: Arc<Chain>) -> SyncingNode {
+    SyncingNode::start_with(chain, |options| NetworkOptions {
         downloads_state: true,
         // Some servers do not answer.
         limits: Limits { bulk_answer_time: Duration::from_secs(4), ..options.limits },
@@ -170,6 +178,37 @@ fn a_block_that_is_sent_before_the_headers_does_not_end_the_download() {
     let _peer = node.peer(2, &served, serving(&states));
     reaches(&node, served.best());
     verify(&node.chain, PIVOT);
+}
+
+/// Connects a peer with 300 blocks and a false claim first, and an honest server later: the state comes from that.
+fn gets_the_state_after(claim: BlockIdentifier, least: U256, has_failed: impl Fn(&SyncStatus) -> bool) {
+    let (chain, served) = source();
+    let dir = tempfile::tempdir().unwrap();
+    let mut spec = ChainSpec::regtest();
+    spec.minimum_chain_difficulty = least;
+    let node = start_chain(open_new(dir.path(), spec));
+    let liar = Behaviour { claim: Some((claim, U256::MAX >> 1)), ..Behaviour::default() };
+    let _liar = node.peer(2, &served.first(300), liar);
+    wait_for("the end of the claim", PATIENCE, || has_failed(&node.status()));
+    // Some looks at the headers.
+    std::thread::sleep(Duration::from_millis(300));
+    let states = ChunkServer::new(&chain, false, None);
+    let _honest = node.peer(3, &served, serving(&states));
+    reaches(&node, served.best());
+    verify(&node.chain, PIVOT);
+}
+
+#[test]
+fn a_claim_that_nothing_proves_does_not_end_the_download() {
+    let unknown = BlockIdentifier { hash: [9; 32].into(), number: 100_000 };
+    gets_the_state_after(unknown, U256::ZERO, |status| (status.load.peers, status.load.claimed) == (1, 0));
+}
+
+#[test]
+fn a_chain_below_the_minimum_of_the_network_does_not_end_the_download() {
+    let (_, served) = source();
+    let low = served.first(300).best();
+    gets_the_state_after(low, served.total_difficulty(), |status| (status.headers, status.load.claimed) == (300, 300));
 }
 
 #[test]

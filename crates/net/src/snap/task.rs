@@ -255,12 +255,15 @@ impl SnapTask {
         self.shared.end_state_download();
     }
 
-    /// Begins the download as soon as the header chain has reached the best claim.
+    /// Begins the download as soon as the header chain has reached the best claim, and the least difficulty of the network.
     fn choose_pivot(&mut self, now: Instant) {
-        let status = self.progress.status(&self.chain);
+        let claimed = self.progress.status(&self.chain).load.claimed;
         let best = self.chain.headers().best_number();
+        let least = self.chain.spec().minimum_chain_difficulty;
+        let is_light = self.chain.headers().tip().is_none_or(|tip| tip.difficulty < least);
         let is_busy = !self.verifying.is_empty() || self.is_verifying_blocks || self.retry_at.is_some();
-        if is_busy || status.load.peers == 0 || best < status.load.claimed || best == 0 {
+        // Without a claim: the peers could not prove theirs.
+        if is_busy || claimed == 0 || best < claimed || is_light {
             self.advanced = now;
             return;
         }
