@@ -109,6 +109,10 @@ impl NodeSource for SnapshotNodes {
     fn node(&self, position: NodePosition<'_>, hash: &B256) -> Result<Option<Bytes>, SourceError> {
         self.nodes.as_ref().map_or(Ok(None), |nodes| nodes.node(position, hash))
     }
+
+    fn nodes_below(&self, position: NodePosition<'_>, wanted: &B256) -> Result<Vec<(Vec<u8>, Bytes)>, SourceError> {
+        self.nodes.as_ref().map_or(Ok(Vec::new()), |nodes| nodes.nodes_below(position, wanted))
+    }
 }
 
 impl Drop for SnapshotNodes {

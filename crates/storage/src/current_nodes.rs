@@ -55,6 +55,18 @@ impl NodeSource for CurrentNodes {
         let checked = wanted.iter().zip(hashes).zip(messages);
         Ok(checked.map(|(((_, hash), found), message)| (found == *hash).then_some(message)).collect())
     }
+
+    fn nodes_below(&self, position: NodePosition<'_>, wanted: &B256) -> Result<Vec<(Vec<u8>, Bytes)>, SourceError> {
+        let (start, end) = position.row_keys_below();
+        let mut rows = Vec::new();
+        let visited = self.store.database.visit_until(TRIE, &start, end, |row_key, message| {
+            rows.push((row_key.to_vec(), Bytes::copy_from_slice(message)));
+            Ok(())
+        });
+        visited.map_err(|error| SourceError { hash: *wanted, reason: Box::new(error) })?;
+        self.loads.fetch_add(rows.len(), Ordering::Relaxed);
+        Ok(rows)
+    }
 }
 
 /// Moves the column of current nodes to the trie of a block.

@@ -162,13 +162,24 @@ impl Database {
         name: &'static str,
         first: &[u8],
         last: Option<&[u8]>,
+        visit: impl FnMut(&[u8], &[u8]) -> Result<(), StorageError>,
+    ) -> Result<(), StorageError> {
+        // The smallest key after the last one.
+        let end = last.map(|last| [last, &[0]].concat());
+        self.visit_until(name, first, end, visit)
+    }
+
+    /// Visits the rows from `first` to `end`, which is not included, or to the end of the column.
+    pub(crate) fn visit_until(
+        &self,
+        name: &'static str,
+        first: &[u8],
+        end: Option<Vec<u8>>,
         mut visit: impl FnMut(&[u8], &[u8]) -> Result<(), StorageError>,
     ) -> Result<(), StorageError> {
         let mut options = ReadOptions::default();
-        if let Some(last) = last {
-            let mut bound = last.to_vec();
-            bound.push(0);
-            options.set_iterate_upper_bound(bound);
+        if let Some(end) = end {
+            options.set_iterate_upper_bound(end);
         }
         let engine = self.engine()?;
         let mut rows = engine.db.raw_iterator_cf_opt(engine.column(name)?, options);

@@ -313,7 +313,7 @@ impl TrieNode {
         Self::from_source(hash, source.node(position, &hash)?)
     }
 
-    fn from_source(hash: B256, message: Option<Bytes>) -> Result<Arc<TrieNode>, TrieError> {
+    pub(crate) fn from_source(hash: B256, message: Option<Bytes>) -> Result<Arc<TrieNode>, TrieError> {
         let message = message.ok_or(TrieError::MissingNode { hash })?;
         let node = TrieNode::decode(&message).map_err(|reason| TrieError::Message { hash, reason })?;
         // The source is trusted for the hash: hashing again would cost more than the look-up.

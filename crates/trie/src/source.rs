@@ -23,6 +23,13 @@ pub trait NodeSource: Send + Sync {
     fn nodes(&self, wanted: &[(NodePosition<'_>, B256)]) -> Result<Vec<Option<Bytes>>, SourceError> {
         wanted.iter().map(|(position, hash)| self.node(*position, hash)).collect()
     }
+
+    /// Returns the messages of all nodes at a position and below it, with [`NodePosition::row_key`] of each, and of few others: a range
+    /// of rows costs less than as many rows one by one. Empty for a source that finds nodes by hash. `wanted`: hash of one of the
+    /// nodes, which a failure names.
+    fn nodes_below(&self, _position: NodePosition<'_>, _wanted: &B256) -> Result<Vec<(Vec<u8>, Bytes)>, SourceError> {
+        Ok(Vec::new())
+    }
 }
 
 /// Rows of a source that finds nodes by position: the messages of new nodes, and `None` for positions without a node. Sorted by
@@ -64,6 +71,26 @@ impl<'a> NodePosition<'a> {
         // Below 8.
         row_key.push(used as u8);
         row_key
+    }
+
+    /// Returns the range of [`NodePosition::row_key`] that this position and all below it have, with some positions above: its start,
+    /// and its end, which is not included. No end: all from the start on.
+    pub fn row_keys_below(self) -> (Vec<u8>, Option<Vec<u8>>) {
+        let mut start = self.row_key();
+        let used = start.pop().unwrap_or_default();
+        let mut end = start.clone();
+        // The largest byte that begins with the used bits.
+        if used != 0
+            && let Some(last) = end.last_mut()
+        {
+            *last |= 0xff >> used;
+        }
+        while end.pop_if(|last| *last == 0xff).is_some() {}
+        match end.last_mut() {
+            Some(last) => *last += 1,
+            None => return (start, None),
+        }
+        (start, Some(end))
     }
 }
 

@@ -1,12 +1,14 @@
 //! Tries whose nodes are stored by position: the rows are always those of a trie built in one piece.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use rhizome_primitives::{B256, Bytes, keccak256};
+use rhizome_trie::snap_chunk::{CHUNK_SIZE, build_chunk};
 use rhizome_trie::{
     KnownValue, MemoryNodes, NodePosition, NodeRows, NodeSource, SourceError, StateDelta, Trie, ValuesBefore,
 };
@@ -19,6 +21,8 @@ struct Rows {
     reads: AtomicUsize,
     /// Number of reads of several nodes at once.
     batches: AtomicUsize,
+    /// Number of reads of a range.
+    ranges: AtomicUsize,
 }
 
 impl Rows {
@@ -52,6 +56,15 @@ impl NodeSource for Rows {
     fn nodes(&self, wanted: &[(NodePosition<'_>, B256)]) -> Result<Vec<Option<Bytes>>, SourceError> {
         self.batches.fetch_add(1, Ordering::Relaxed);
         wanted.iter().map(|(position, hash)| self.node(*position, hash)).collect()
+    }
+
+    fn nodes_below(&self, position: NodePosition<'_>, _wanted: &B256) -> Result<Vec<(Vec<u8>, Bytes)>, SourceError> {
+        self.ranges.fetch_add(1, Ordering::Relaxed);
+        let (start, end) = position.row_keys_below();
+        let end = end.map_or(Bound::Unbounded, Bound::Excluded);
+        let nodes = self.nodes.lock().unwrap();
+        let rows = nodes.range::<Vec<u8>, _>((Bound::Included(start), end));
+        Ok(rows.map(|(row_key, message)| (row_key.clone(), Bytes::from(message.clone()))).collect())
     }
 }
 
@@ -222,4 +235,37 @@ fn a_loaded_trie_reads_no_more_nodes() {
     assert!(Trie::open_by_position(trie.root_hash(), source).load_all().is_err());
     let read: Vec<_> = opened.entries().map(Result::unwrap).collect();
     assert_eq!(read, expected);
+}
+
+/// Chunks of a state that is stored by position are those of the same state stored by hash, and cost few reads.
+#[test]
+fn chunks_are_read_in_ranges() {
+    let writes: BTreeMap<Vec<u8>, Option<Bytes>> = (0..20_000_u32)
+        .map(|index| {
+            let key = keccak256(index.to_be_bytes());
+            let length = 1 + usize::from(key[0]) % 60;
+            (key[..8 + usize::from(key[1]) % 24].to_vec(), Some(Bytes::from(vec![index as u8 | 1; length])))
+        })
+        .collect();
+    let delta = StateDelta { writes, ..StateDelta::default() };
+    let rows: Arc<Rows> = Arc::default();
+    rows.keep_values(&delta);
+    let mut by_position = Trie::open_by_position(rhizome_primitives::EMPTY_ROOT, rows.clone());
+    by_position.apply(&delta).unwrap();
+    rows.write(by_position.flush());
+    let nodes = Arc::new(MemoryNodes::default());
+    let mut by_hash = Trie::empty(nodes.clone());
+    by_hash.apply(&delta).unwrap();
+    nodes.insert(by_hash.commit());
+    let (root, size) = (by_hash.root_hash(), by_hash.size().unwrap());
+    assert_eq!(by_position.root_hash(), root);
+    let chunks = size.div_ceil(CHUNK_SIZE);
+    assert!(chunks > 20);
+    for from in (0..chunks).map(|index| index * CHUNK_SIZE) {
+        let stored = Trie::open_by_position(root, rows.clone());
+        let expected = build_chunk(&Trie::open(root, nodes.clone()), from, from + CHUNK_SIZE).unwrap();
+        assert_eq!(build_chunk(&stored, from, from + CHUNK_SIZE).unwrap(), expected);
+    }
+    let (reads, ranges) = (rows.reads.load(Ordering::Relaxed), rows.ranges.load(Ordering::Relaxed));
+    assert!(reads + ranges < 40 * chunks as usize, "{reads} nodes and {ranges} ranges for {chunks} chunks");
 }
