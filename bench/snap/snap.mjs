@@ -18,6 +18,11 @@ const idleMs = 4000
 const kills = 20
 /** Longest life of a node that is killed. */
 const lifeMs = 3000
+/** Blocks whose state peers ask for: multiples of `interval` minus `distance`, at least `distance` below the head. */
+const pivots = { interval: 5000, distance: 3840 }
+const minedAtOnce = 256
+/** Longest time for a snapshot. */
+const snapshotMs = 60_000
 const bars = { ms: 300_000, memoryMib: 1024, ofIdle: 2 }
 
 /** `entries` is the size of the state: storage slots and accounts. */
@@ -32,6 +37,7 @@ export async function run(report, { isQuick = false, entries }) {
     const data = join(folder, 'server')
     await grow(chain, data, say)
     server = await SyncNode.start(chain.spec, data, ['--snap-server'], settings)
+    await minePivot(server, data, say)
     const figure = (name, value, unit, isFailure = false) =>
       report({ name: `${size / 1e6} M: ${name}`, value, unit, isFailure })
     figure('snapshot of the server', snapshotBytes(data) / 2 ** 20, 'MiB')
@@ -55,13 +61,30 @@ async function grow(chain, data, say) {
   }
 }
 
-/** Returns the size of the latest snapshot. */
-function snapshotBytes(data) {
+/** Mines empty blocks until peers ask for a state after all blocks of the chain, and waits for its snapshot. */
+async function minePivot(server, data, say) {
+  let head = Number(await server.ask('eth_blockNumber'))
+  const target = Math.ceil((head + pivots.distance) / pivots.interval) * pivots.interval
+  say(`mining ${target - head} empty blocks`)
+  for (; head < target; head = Number(await server.ask('eth_blockNumber')))
+    await server.ask('anvil_mine', `0x${Math.min(minedAtOnce, target - head).toString(16)}`)
+  const end = performance.now() + snapshotMs
+  while (latestSnapshot(data)?.number !== target - pivots.distance) {
+    if (performance.now() > end) throw new Error(`the server has no snapshot of block ${target - pivots.distance}`)
+    await sleep(200)
+  }
+}
+
+/** Returns the snapshot of the highest block. */
+function latestSnapshot(data) {
   const folder = join(data, 'snapshots')
-  const numbers = existsSync(folder) ? readdirSync(folder).filter((name) => /^[0-9]+/.test(name)) : []
-  const latest = numbers.toSorted((one, other) => Number.parseInt(one, 10) - Number.parseInt(other, 10)).at(-1)
-  if (latest === undefined) throw new Error('the server has no snapshot')
-  return Number(execFileSync('du', ['-sb', join(folder, latest)], { encoding: 'utf8' }).split('\t', 1)[0])
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => /^[0-9]+/.test(name)) : []
+  const snapshots = names.map((name) => ({ number: Number.parseInt(name, 10), path: join(folder, name) }))
+  return snapshots.toSorted((one, other) => one.number - other.number).at(-1)
+}
+
+function snapshotBytes(data) {
+  return Number(execFileSync('du', ['-sb', latestSnapshot(data).path], { encoding: 'utf8' }).split('\t', 1)[0])
 }
 
 /** Synchronizes a new node, and compares the server's answers meanwhile with those of an idle server. */
