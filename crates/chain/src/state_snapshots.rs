@@ -110,7 +110,7 @@ impl NodeSource for SnapshotNodes {
         self.nodes.as_ref().map_or(Ok(None), |nodes| nodes.node(position, hash))
     }
 
-    fn nodes_below(&self, position: NodePosition<'_>, wanted: &B256) -> Result<Vec<(Vec<u8>, Bytes)>, SourceError> {
+    fn nodes_below(&self, position: NodePosition<'_>, wanted: &B256) -> Result<Vec<Bytes>, SourceError> {
         self.nodes.as_ref().map_or(Ok(Vec::new()), |nodes| nodes.nodes_below(position, wanted))
     }
 }

@@ -56,11 +56,11 @@ impl NodeSource for CurrentNodes {
         Ok(checked.map(|(((_, hash), found), message)| (found == *hash).then_some(message)).collect())
     }
 
-    fn nodes_below(&self, position: NodePosition<'_>, wanted: &B256) -> Result<Vec<(Vec<u8>, Bytes)>, SourceError> {
+    fn nodes_below(&self, position: NodePosition<'_>, wanted: &B256) -> Result<Vec<Bytes>, SourceError> {
         let (start, end) = position.row_keys_below();
         let mut rows = Vec::new();
-        let visited = self.store.database.visit_until(TRIE, &start, end, |row_key, message| {
-            rows.push((row_key.to_vec(), Bytes::copy_from_slice(message)));
+        let visited = self.store.database.visit_until(TRIE, &start, end, |_, message| {
+            rows.push(Bytes::copy_from_slice(message));
             Ok(())
         });
         visited.map_err(|error| SourceError { hash: *wanted, reason: Box::new(error) })?;

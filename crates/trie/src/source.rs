@@ -24,10 +24,9 @@ pub trait NodeSource: Send + Sync {
         wanted.iter().map(|(position, hash)| self.node(*position, hash)).collect()
     }
 
-    /// Returns the messages of all nodes at a position and below it, with [`NodePosition::row_key`] of each, and of few others: a range
-    /// of rows costs less than as many rows one by one. Empty for a source that finds nodes by hash. `wanted`: hash of one of the
-    /// nodes, which a failure names.
-    fn nodes_below(&self, _position: NodePosition<'_>, _wanted: &B256) -> Result<Vec<(Vec<u8>, Bytes)>, SourceError> {
+    /// Returns the messages of all nodes at a position and below it, and of few others: a range of rows costs less than as many rows one
+    /// by one. Empty for a source that finds nodes by hash. `wanted`: hash of one of the nodes, which a failure names.
+    fn nodes_below(&self, _position: NodePosition<'_>, _wanted: &B256) -> Result<Vec<Bytes>, SourceError> {
         Ok(Vec::new())
     }
 }

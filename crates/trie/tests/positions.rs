@@ -58,13 +58,13 @@ impl NodeSource for Rows {
         wanted.iter().map(|(position, hash)| self.node(*position, hash)).collect()
     }
 
-    fn nodes_below(&self, position: NodePosition<'_>, _wanted: &B256) -> Result<Vec<(Vec<u8>, Bytes)>, SourceError> {
+    fn nodes_below(&self, position: NodePosition<'_>, _wanted: &B256) -> Result<Vec<Bytes>, SourceError> {
         self.ranges.fetch_add(1, Ordering::Relaxed);
         let (start, end) = position.row_keys_below();
         let end = end.map_or(Bound::Unbounded, Bound::Excluded);
         let nodes = self.nodes.lock().unwrap();
         let rows = nodes.range::<Vec<u8>, _>((Bound::Included(start), end));
-        Ok(rows.map(|(row_key, message)| (row_key.clone(), Bytes::from(message.clone()))).collect())
+        Ok(rows.map(|(_, message)| Bytes::from(message.clone())).collect())
     }
 }
 

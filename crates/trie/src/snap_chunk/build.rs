@@ -96,8 +96,8 @@ impl Visit {
 /// 4.7. A source without ranges is asked for each node.
 struct RangeReader<'a> {
     trie: &'a Trie,
-    /// Messages of the last subtree that are not visited yet, with their Keccak hashes, by row key.
-    ahead: HashMap<Vec<u8>, (B256, Bytes)>,
+    /// Messages of the last subtree that was read, by their Keccak hashes.
+    subtree: HashMap<B256, Bytes>,
 }
 
 impl RangeReader<'_> {
@@ -109,31 +109,28 @@ impl RangeReader<'_> {
         }
         let mut above = parent.above.clone();
         above.append(&parent.node.path);
-        let subtree = above.len();
+        let in_subtree = match link {
+            Link::Stored(stored) if parent.node.children_size <= RANGE_BYTES => {
+                self.in_subtree(&above, stored.hash())?
+            }
+            _ => None,
+        };
         above.push(bit);
-        let row_key = NodePosition::below_path(&above).row_key();
-        if let Link::Stored(stored) = link
-            && parent.node.children_size <= RANGE_BYTES
-            && !self.ahead.contains_key(&row_key)
-        {
-            self.read_below(&above.head(subtree), &stored.hash())?;
-        }
-        let ahead = self.ahead.remove(&row_key).filter(|(hash, _)| link.hash() == Some(*hash));
-        let node = match ahead {
-            Some((hash, message)) => Some(TrieNode::from_source(hash, Some(message))?),
+        let node = match in_subtree {
+            Some(node) => Some(node),
             None => link.peek(&**self.trie.source(), NodePosition::below_path(&above))?,
         };
         Ok(node.map(|node| Visit::new(node, above)))
     }
 
-    /// Reads the nodes below the bits `above`, for one with the Keccak hash `wanted`.
-    fn read_below(&mut self, above: &Path, wanted: &B256) -> Result<(), TrieError> {
-        let rows = self.trie.source().nodes_below(NodePosition::below_path(above), wanted)?;
-        let messages: Vec<_> = rows.iter().map(|(_, message)| message).collect();
-        let hashes = keccak256_all(&messages);
-        self.ahead =
-            rows.into_iter().zip(hashes).map(|((row_key, message), hash)| (row_key, (hash, message))).collect();
-        Ok(())
+    /// Returns a node of the small subtree below the bits `above`; `None` if the source has no ranges.
+    fn in_subtree(&mut self, above: &Path, hash: B256) -> Result<Option<Arc<TrieNode>>, TrieError> {
+        if !self.subtree.contains_key(&hash) {
+            let messages = self.trie.source().nodes_below(NodePosition::below_path(above), &hash)?;
+            self.subtree = keccak256_all(&messages).into_iter().zip(messages).collect();
+        }
+        let message = self.subtree.get(&hash).cloned();
+        message.map(|message| TrieNode::from_source(hash, Some(message))).transpose()
     }
 }
 
@@ -152,7 +149,7 @@ impl ChunkWalk<'_> {
     /// Finds the first node that ends at `from` or later.
     fn find(trie: &Trie, from: u64) -> Result<Option<ChunkWalk<'_>>, TrieError> {
         let Some(root) = trie.root.peek(&**trie.source(), NodePosition::ROOT)? else { return Ok(None) };
-        let nodes = RangeReader { trie, ahead: HashMap::new() };
+        let nodes = RangeReader { trie, subtree: HashMap::new() };
         let mut walk = ChunkWalk { nodes, pre: Vec::new(), position: 0, stack: Vec::new() };
         let mut visit = Visit::new(root, Path::default());
         loop {
