@@ -53,9 +53,12 @@ impl ChildNode {
         self.process.wait().unwrap();
     }
 
+    /// Returns a size in KiB that Linux states for the process, such as `VmRSS`.
     #[cfg(target_os = "linux")]
-    pub(crate) fn process_id(&self) -> u32 {
-        self.process.id()
+    pub(crate) fn memory(&self, name: &str) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
+        let size = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).unwrap();
+        size.trim().trim_end_matches(" kB").parse().unwrap()
     }
 }
 

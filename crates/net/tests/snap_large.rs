@@ -56,13 +56,6 @@ fn killed_node() {
     print_heads(&SyncingNode::start_with(chain, |options| NetworkOptions { downloads_state: true, ..options }));
 }
 
-/// Peak of the resident memory of a node in MiB.
-fn peak_memory(node: &ChildNode) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", node.process_id())).unwrap();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    peak.trim().trim_end_matches(" kB").parse::<u64>().unwrap() >> 10
-}
-
 #[test]
 #[ignore = "needs the data directory of a large chain"]
 fn a_large_state_comes_through_kills_and_lies() {
@@ -90,18 +83,18 @@ fn a_large_state_comes_through_kills_and_lies() {
         wait_for("the chunks before a kill", PATIENCE, || servers.delivered().0 >= kill * between_kills);
         sleep_at_random();
         assert_eq!(node.last_printed("head"), Some(0_u64), "the download is complete before the last kill");
-        peak = peak.max(peak_memory(&node));
+        peak = peak.max(node.memory("VmHWM"));
         node.kill();
     }
     let killed = begin.elapsed();
     let mut node = start();
     let _peers = servers.connect(&node);
     assert!(node.values("head").any(|number: u64| number == served.best().number));
-    peak = peak.max(peak_memory(&node));
+    peak = peak.max(node.memory("VmHWM"));
     node.kill();
     let (chunks, repeated) = servers.delivered();
     eprintln!("{size} bytes in {chunks} chunks, {repeated} of them fetched again after {KILLS} kills");
-    eprintln!("last kill after {killed:.1?}, head after {:.1?}, memory at most {peak} MiB", begin.elapsed());
+    eprintln!("last kill after {killed:.1?}, head after {:.1?}, memory at most {peak} KiB", begin.elapsed());
     assert!(repeated <= KILLS * IN_FLIGHT, "{repeated}");
     let chain = open(directory.path(), None);
     assert_eq!(chain.head().hash(), served.best().hash);

@@ -61,9 +61,7 @@ struct MemoryGrowth {
 
 impl MemoryGrowth {
     fn note(&mut self, node: &ChildNode, begin: Instant) {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", node.process_id())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-        self.last = line.trim().trim_end_matches(" kB").parse().unwrap();
+        self.last = node.memory("VmRSS");
         if begin.elapsed() < WARM_UP {
             self.warm = self.warm.max(self.last);
         }
