@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { growthChain } from '../growth/chain.mjs'
+import { diskBytes } from '../growth/disk.mjs'
 import { importBlocks } from '../growth/import.mjs'
 import { ProcessMeter } from '../growth/process.mjs'
 import { quantile, SyncNode } from '../sync/node.mjs'
@@ -37,10 +38,10 @@ export async function run(report, { isQuick = false, entries }) {
     const data = join(folder, 'server')
     await grow(chain, data, say)
     server = await SyncNode.start(chain.spec, data, ['--snap-server'], settings)
-    await minePivot(server, data, say)
+    const snapshot = await minePivot(server, data, say)
     const figure = (name, value, unit, isFailure = false) =>
       report({ name: `${size / 1e6} M: ${name}`, value, unit, isFailure })
-    figure('snapshot of the server', snapshotBytes(data) / 2 ** 20, 'MiB')
+    figure('snapshot of the server', diskBytes(snapshot) / 2 ** 20, 'MiB')
     await follow({ spec: chain.spec, data: join(folder, 'client'), server }, figure)
     await followThroughKills({ spec: chain.spec, data: join(folder, 'killed'), server, say }, figure)
   } finally {
@@ -61,30 +62,21 @@ async function grow(chain, data, say) {
   }
 }
 
-/** Mines empty blocks until peers ask for a state after all blocks of the chain, and waits for its snapshot. */
+/** Mines empty blocks until peers ask for a state after all blocks of the chain. Returns the folder of its snapshot. */
 async function minePivot(server, data, say) {
   let head = Number(await server.ask('eth_blockNumber'))
   const target = Math.ceil((head + pivots.distance) / pivots.interval) * pivots.interval
   say(`mining ${target - head} empty blocks`)
   for (; head < target; head = Number(await server.ask('eth_blockNumber')))
     await server.ask('anvil_mine', `0x${Math.min(minedAtOnce, target - head).toString(16)}`)
-  const end = performance.now() + snapshotMs
-  while (latestSnapshot(data)?.number !== target - pivots.distance) {
-    if (performance.now() > end) throw new Error(`the server has no snapshot of block ${target - pivots.distance}`)
+  const [pivot, end] = [target - pivots.distance, performance.now() + snapshotMs]
+  const folder = join(data, 'snapshots')
+  while (performance.now() < end) {
+    const name = existsSync(folder) && readdirSync(folder).find((name) => name.startsWith(`${pivot}-`))
+    if (name) return join(folder, name)
     await sleep(200)
   }
-}
-
-/** Returns the snapshot of the highest block. */
-function latestSnapshot(data) {
-  const folder = join(data, 'snapshots')
-  const names = existsSync(folder) ? readdirSync(folder).filter((name) => /^[0-9]+/.test(name)) : []
-  const snapshots = names.map((name) => ({ number: Number.parseInt(name, 10), path: join(folder, name) }))
-  return snapshots.toSorted((one, other) => one.number - other.number).at(-1)
-}
-
-function snapshotBytes(data) {
-  return Number(execFileSync('du', ['-sb', latestSnapshot(data).path], { encoding: 'utf8' }).split('\t', 1)[0])
+  throw new Error(`the server has no snapshot of block ${pivot}`)
 }
 
 /** Synchronizes a new node, and compares the server's answers meanwhile with those of an idle server. */
