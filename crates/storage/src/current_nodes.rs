@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rhizome_primitives::{B256, Bytes, keccak256, keccak256_all};
-use rhizome_trie::{NodePosition, NodeRows, NodeSource, SourceError};
+use rhizome_trie::{NodePosition, NodeRows, NodeSource, SourceError, yield_processor};
 use rocksdb::WriteBatch;
 
 use crate::columns::{FLUSHED_KEY, META, TRIE};
@@ -60,6 +60,7 @@ impl NodeSource for CurrentNodes {
         let (start, end) = position.row_keys_below();
         let mut rows = Vec::new();
         let visited = self.store.database.visit_until(TRIE, &start, end, |_, message| {
+            yield_processor();
             rows.push(Bytes::copy_from_slice(message));
             Ok(())
         });

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use rhizome_primitives::{B256, Bytes};
+use rhizome_trie::yield_processor;
 use rocksdb::Cache;
 
 use crate::change_set::StoredValue;
@@ -16,6 +17,8 @@ use crate::{StorageError, table_file};
 pub(crate) const COLUMNS: [&str; 3] = [TRIE, FLAT, VALUES];
 /// Approximate size of a row.
 const ROW_BYTES: usize = 100;
+/// Keys that are compared between two looks at the clock.
+const COMPARED_AT_ONCE: usize = 64;
 
 /// Rows of a part of a state, in any order.
 #[derive(Debug, Default)]
@@ -35,9 +38,9 @@ pub(crate) fn write(database: &Database, folder: &Path, name: &str, rows: StateR
     let count = nodes.len() + entries.len() + values.len();
     let mut flat: Vec<(Vec<u8>, StoredValue)> =
         entries.into_iter().map(|(key, value)| (key, StoredValue::new(Some(&value)))).collect();
-    nodes.sort_unstable();
-    flat.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-    values.sort_unstable();
+    sort_by_key(&mut nodes);
+    sort_by_key(&mut flat);
+    sort_by_key(&mut values);
     // Code that several contracts have.
     values.dedup_by(|a, b| a.0 == b.0);
     let write = || {
@@ -50,13 +53,24 @@ pub(crate) fn write(database: &Database, folder: &Path, name: &str, rows: StateR
     write().map_err(|error| database.begin_fault(error, count * ROW_BYTES))
 }
 
+fn sort_by_key<K: Ord, V>(rows: &mut [(K, V)]) {
+    let mut compared = 0_usize;
+    rows.sort_unstable_by(|(one, _), (other, _)| {
+        compared += 1;
+        if compared.is_multiple_of(COMPARED_AT_ONCE) {
+            yield_processor();
+        }
+        one.cmp(other)
+    });
+}
+
 fn write_table<'a>(
     cache: &Cache,
     column: &'static str,
     path: &Path,
     rows: impl Iterator<Item = (&'a [u8], &'a [u8])>,
 ) -> Result<(), NodeFileError> {
-    let mut rows = rows.peekable();
+    let mut rows = rows.inspect(|_| yield_processor()).peekable();
     if rows.peek().is_none() {
         return Ok(());
     }

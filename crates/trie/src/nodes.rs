@@ -7,6 +7,7 @@ use rhizome_primitives::{B256, Bytes};
 use crate::error::TrieError;
 use crate::node::{Link, TrieNode};
 use crate::path::Path;
+use crate::processor_turn::yield_processor;
 use crate::source::NodePosition;
 use crate::trie::Trie;
 
@@ -70,6 +71,7 @@ impl Iterator for TrieNodes {
 
     fn next(&mut self) -> Option<Self::Item> {
         while let Some((link, above)) = self.pending.pop() {
+            yield_processor();
             match link.peek(&*self.trie.source, NodePosition::below_path(&above)) {
                 Ok(Some(node)) => return Some(Ok(self.view(&node, above))),
                 Ok(None) => {}

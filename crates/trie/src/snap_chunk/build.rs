@@ -10,6 +10,7 @@ use super::sync_form::{outside_hash, sync_form};
 use crate::error::TrieError;
 use crate::node::{Link, TrieNode};
 use crate::path::Path;
+use crate::processor_turn::yield_processor;
 use crate::source::NodePosition;
 use crate::trie::Trie;
 
@@ -35,6 +36,7 @@ pub fn build_chunk(trie: &Trie, from: u64, to: u64) -> Result<Option<BuiltChunk>
     while walk.position < to
         && let Some(visit) = walk.stack.pop()
     {
+        yield_processor();
         walk.position = walk.position.saturating_add(visit.weight);
         if walk.position >= to {
             walk.stack.push(visit);

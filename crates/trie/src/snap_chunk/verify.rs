@@ -6,6 +6,7 @@ use rhizome_primitives::{B256, DecodeError, keccak256};
 use super::sync_form::{RebuiltMessage, SyncChild, SyncForm};
 use super::{ChunkNode, SnapChunkError, VerifiedChunk};
 use crate::path::Path;
+use crate::processor_turn::yield_processor;
 use crate::source::NodePosition;
 
 /// Returns the maximum number of nodes in a chunk of this length. A node takes at least 4 bytes on average: only a node with
@@ -43,6 +44,7 @@ pub fn verify_chunk(
     let mut verified = VerifiedChunk { trie_size, ..VerifiedChunk::default() };
     let nodes = elements.iter().zip(rebuilt).zip(ranges).take(nodes_end).skip(nodes_start);
     for ((element, node), range) in nodes {
+        yield_processor();
         element.form.long_values(&mut verified.values)?;
         element.form.entries(range.above.clone(), &mut verified.entries)?;
         let row_key = NodePosition::below_path(&range.above).row_key();
@@ -187,6 +189,7 @@ fn close(
         && let Some(element) = elements.get(index)
         && limit.is_none_or(|limit| element.form.children_size < limit)
     {
+        yield_processor();
         open.pop();
         let node = element.rebuild(nodes, left, closed)?;
         if let Some(slot) = nodes.get_mut(index) {
