@@ -24,6 +24,12 @@ const UNWRITTEN: [u8; 33] = [0; 33];
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StoredValue(SmallVec<[u8; REFERENCE_BYTES]>);
 
+impl AsRef<[u8]> for StoredValue {
+    fn as_ref(&self) -> &[u8] {
+        self.row()
+    }
+}
+
 /// Content of a [`StoredValue`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StoredValueView<'a> {

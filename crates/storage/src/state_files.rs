@@ -36,8 +36,11 @@ pub struct StateRows {
 pub(crate) fn write(database: &Database, folder: &Path, name: &str, rows: StateRows) -> Result<(), StorageError> {
     let StateRows { mut nodes, entries, mut values } = rows;
     let count = nodes.len() + entries.len() + values.len();
-    let mut flat: Vec<(Vec<u8>, StoredValue)> =
-        entries.into_iter().map(|(key, value)| (key, StoredValue::new(Some(&value)))).collect();
+    let stored = |(key, value): (Vec<u8>, Bytes)| {
+        yield_processor();
+        (key, StoredValue::new(Some(&value)))
+    };
+    let mut flat: Vec<(Vec<u8>, StoredValue)> = entries.into_iter().map(stored).collect();
     sort_by_key(&mut nodes);
     sort_by_key(&mut flat);
     sort_by_key(&mut values);
@@ -46,9 +49,9 @@ pub(crate) fn write(database: &Database, folder: &Path, name: &str, rows: StateR
     let write = || {
         let path = |column| state_file(folder, name, column);
         let cache = &database.settings.cache;
-        write_table(cache, TRIE, &path(TRIE), nodes.iter().map(|(key, row)| (&key[..], &row[..])))?;
-        write_table(cache, FLAT, &path(FLAT), flat.iter().map(|(key, value)| (&key[..], value.row())))?;
-        write_table(cache, VALUES, &path(VALUES), values.iter().map(|(hash, row)| (&hash[..], &row[..])))
+        write_table(cache, TRIE, &path(TRIE), nodes)?;
+        write_table(cache, FLAT, &path(FLAT), flat)?;
+        write_table(cache, VALUES, &path(VALUES), values)
     };
     write().map_err(|error| database.begin_fault(error, count * ROW_BYTES))
 }
@@ -64,16 +67,17 @@ fn sort_by_key<K: Ord, V>(rows: &mut [(K, V)]) {
     });
 }
 
-fn write_table<'a>(
+/// Drops each row after it is written: dropping all of them takes some milliseconds.
+fn write_table<K: AsRef<[u8]>, V: AsRef<[u8]>>(
     cache: &Cache,
     column: &'static str,
     path: &Path,
-    rows: impl Iterator<Item = (&'a [u8], &'a [u8])>,
+    rows: Vec<(K, V)>,
 ) -> Result<(), NodeFileError> {
-    let mut rows = rows.inspect(|_| yield_processor()).peekable();
-    if rows.peek().is_none() {
+    if rows.is_empty() {
         return Ok(());
     }
+    let rows = rows.into_iter().inspect(|_| yield_processor());
     table_file::write(path, &columns::state_file_options(cache, column).map_err(NodeFileError::Engine)?, rows)
 }
 

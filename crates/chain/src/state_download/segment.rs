@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use rhizome_primitives::B256;
 use rhizome_storage::{StateRows, StateTakeover, Store};
 use rhizome_trie::snap_chunk::{CHUNK_SIZE, VerifiedChunk, verify_chunk};
+use rhizome_trie::yield_processor;
 
 use super::replace_file;
 use crate::error::ChainError;
@@ -165,27 +166,33 @@ fn log_path(folder: &Path, start: u64) -> PathBuf {
 
 /// Returns the records of a file and the length up to the end of the last complete one.
 fn read_log(path: &Path) -> io::Result<(Vec<ChunkRecord>, u64)> {
-    let mut content = Vec::new();
-    match File::open(path) {
+    let mut log = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), 0)),
-        file => file?.read_to_end(&mut content)?,
+        file => file?,
     };
-    let (mut records, mut rest) = (Vec::new(), &content[..]);
-    while let Some((record, after)) = split_record(rest) {
+    let (end, mut length, mut records) = (log.metadata()?.len(), 0, Vec::new());
+    while let Some(record) = read_record(&mut log, end - length)? {
+        yield_processor();
+        length += (RECORD_HEADER + record.chunk.len()) as u64;
         records.push(record);
-        rest = after;
     }
-    Ok((records, (content.len() - rest.len()) as u64))
+    Ok((records, length))
 }
 
-fn split_record(bytes: &[u8]) -> Option<(ChunkRecord, &[u8])> {
-    let (index, rest) = bytes.split_first_chunk::<8>()?;
-    let (is_complete, rest) = rest.split_first()?;
-    let (length, rest) = rest.split_first_chunk::<4>()?;
-    let (chunk, rest) = rest.split_at_checked(usize::try_from(u32::from_be_bytes(*length)).ok()?)?;
-    let record =
-        ChunkRecord { index: u64::from_be_bytes(*index), is_complete: *is_complete == 1, chunk: chunk.to_vec() };
-    Some((record, rest))
+/// Reads the next record; `None` if it is longer than the `left` bytes of the file.
+fn read_record(log: &mut File, left: u64) -> io::Result<Option<ChunkRecord>> {
+    let Some(left) = left.checked_sub(RECORD_HEADER as u64) else { return Ok(None) };
+    let (mut index, mut is_complete, mut length) = ([0; 8], [0; 1], [0; 4]);
+    for field in [&mut index[..], &mut is_complete, &mut length] {
+        log.read_exact(field)?;
+    }
+    let length = u32::from_be_bytes(length);
+    if u64::from(length) > left {
+        return Ok(None);
+    }
+    let mut chunk = vec![0; length as usize];
+    log.read_exact(&mut chunk)?;
+    Ok(Some(ChunkRecord { index: u64::from_be_bytes(index), is_complete: is_complete == [1], chunk }))
 }
 
 /// Writes the rows of a complete segment as sorted files. Returns the number of its nodes; `None` if a chunk differs from the verified one:
@@ -202,6 +209,7 @@ pub(super) fn write_rows(store: &Arc<Store>, folder: &Path, start: u64, root: B2
     drop(records);
     let mut rows = StateRows::default();
     for chunk in chunks {
+        yield_processor();
         rows.nodes.extend(chunk.nodes.into_iter().map(|node| (node.row_key, node.message)));
         rows.entries.extend(chunk.entries);
         rows.values.extend(chunk.values);
