@@ -18,7 +18,7 @@ const DELAY_MS: std::ffi::c_long = 60_000;
 /// Interval, the delay that mimalloc has by default.
 const INTERVAL: Duration = Duration::from_secs(1);
 /// Intervals between two trims of the C library's memory: each occupies a processor for 2 to 5 ms, and requests wait.
-const TRIM_ROUNDS: u32 = 8;
+const TRIM_ROUNDS: u32 = 3;
 
 /// The thread. Ends when it is dropped.
 pub(crate) struct MemoryPurge {
