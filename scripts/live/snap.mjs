@@ -106,7 +106,7 @@ async function fromReference(source, probes) {
     const all = { state: { ms: state }, head: { ms: performance.now() - start } }
     await compare(node, probes, ['eth_getBalance', 'eth_getCode'])
     if (!stages.has('State')) throw new SetupError(`eth_syncing had no stage State: ${[...stages]}`)
-    // Without execution there are no receipts: the state came from the peer. The block may not be there yet.
+    // Without execution there are no receipts: the state came from the peer. The block can still be missing.
     const { result } = await node.answer('eth_getBlockReceipts', `0x${(500).toString(16)}`)
     if (result) throw new SetupError('block 500 was executed')
     await node.verify(pivot + 1, blocks)
