@@ -2,7 +2,7 @@
 //!
 //! A thread that has the processor keeps it for 1 to 4 ms although other threads become ready (Linux, at any niceness), so requests
 //! that take 0.1 ms wait for the chunk of a state that is being built or verified. With turns, the 99th percentile of
-//! `eth_blockNumber` fell from between 2.0 and 4.4 ms to between 0.7 and 1.2 ms while a state of 5 million entries was served on the
+//! `eth_blockNumber` fell from between 2.0 and 4.4 ms to between 0.7 and 1.5 ms while a state of 5 million entries was served on the
 //! same machine (`npm run bench -- --only snap`), and the state arrived no later. Without this function the results are the same.
 
 use std::cell::Cell;
