@@ -86,8 +86,7 @@ pub(crate) fn compare(steps: &ImportSteps, blocks: Vec<ExecutedBlock>, trie: &mu
         Some(Err(error)) => return ComparedGroup { verified: Vec::new(), failure: Some(error) },
         Some(Ok(false)) | None => narrow_down(trie, &deltas, verified, failure),
     };
-    let keys = deltas.iter().take(group.verified.len()).map(|block| block.delta.writes.len()).sum();
-    steps.complete_group(&mut group.verified, trie, keys);
+    steps.complete_group(&mut group.verified, trie);
     group
 }
 

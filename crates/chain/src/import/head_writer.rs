@@ -156,6 +156,24 @@ impl HeadWriter {
         }
     }
 
+    /// Waits until the blocks in flight are written, and gives readers a snapshot of the trie of the last one: no other block follows
+    /// at once.
+    pub(crate) fn settle_and_share(&mut self) {
+        self.settle();
+        let head = self.steps.publisher.head();
+        let has_own = head.snapshot().position().hash == head.hash();
+        if has_own || self.steps.archive.store.node_versions() == NodeVersions::All {
+            return;
+        }
+        let state = self.state.lock();
+        // After a failure the importer might not be at the head.
+        if state.is_lent() || state.trie().root_hash() != head.record.state_root {
+            return;
+        }
+        let snapshot = self.steps.new_snapshot(&head.record, state.trie());
+        self.steps.publisher.publish_state(Arc::clone(&head.record), head.generation, snapshot);
+    }
+
     /// Writes the blocks in flight, the history and the trie nodes that are not flushed: the next start need not apply the changes
     /// since then.
     pub(crate) fn close(&mut self) {
@@ -416,6 +434,29 @@ mod tests {
         assert_eq!(is_cached(1), [false, false]);
         assert_eq!(is_cached(MAX_BLOCKS), [false, false]);
         assert_eq!(is_cached(MAX_BLOCKS + 1), [true, true]);
+    }
+
+    #[test]
+    fn readers_get_the_last_state_when_no_block_follows() {
+        let source = open();
+        let blocks: Vec<_> = (0..3).map(|_| source.mine(NOW).unwrap().block.clone()).collect();
+        let chain = open();
+        let (report, _reports) = channel();
+        let reporter = BlockReporter { report, source: Arc::new(SourceControl::new(true)) };
+        let numbers = move |writer: &mut HeadWriter| {
+            for block in blocks.iter().cloned().map(PreparedBlock::new) {
+                writer.import_queued(block, BlockOrigin::File, reporter.clone(), 1);
+                writer.settle();
+            }
+            let state_number = |writer: &HeadWriter| writer.steps.publisher.head().snapshot().position().number;
+            let before = state_number(writer);
+            writer.settle_and_share();
+            [writer.steps.publisher.head().number(), before, state_number(writer)]
+        };
+        let [head, before, after] = chain.importer().run(numbers).unwrap();
+        assert!(before < head && after == head, "state of {before}, then of {after}, head {head}");
+        assert!(chain.head().snapshot().is_shared());
+        assert_eq!(chain.state_trie(&chain.head().record).unwrap().root_hash(), chain.head().record.state_root);
     }
 
     #[test]

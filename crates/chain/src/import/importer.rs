@@ -105,10 +105,10 @@ fn run(mut writer: HeadWriter, jobs: &JobQueue) {
     writer.close();
 }
 
-/// Returns the next job. Before it waits, the blocks in flight are written. `None` when the chain is closed.
+/// Returns the next job. Before it waits, the blocks in flight are written and readers get their state. `None` when the chain is closed.
 fn next_job(jobs: &JobQueue, writer: &mut HeadWriter) -> Option<ImportJob> {
     jobs.try_pop().or_else(|| {
-        guarded(writer, HeadWriter::settle);
+        guarded(writer, HeadWriter::settle_and_share);
         jobs.pop()
     })
 }
