@@ -147,8 +147,22 @@ pub(crate) fn references_key(hash: &B256) -> [u8; 33] {
 
 /// Level-0 files that start a compaction. Nearly all keys are hashes, so each compaction rewrites the whole next level.
 const NEW_FILES: i32 = 16;
-/// The same for the columns of the state: each read of a key that is absent asks the filters of all these files.
-const NEW_STATE_FILES: i32 = 8;
+/// Level-0 files at which writes slow down.
+const SLOWED_FILES: i32 = 32;
+/// Level-0 files at which writes stop.
+const STOPPED_FILES: i32 = 48;
+
+/// Level-0 files of a column of the state that start a compaction: each read of a key that is absent asks the filters of all these
+/// files.
+const NEW_STATE_FILES: i32 = 4;
+const SLOWED_STATE_FILES: i32 = 16;
+const STOPPED_STATE_FILES: i32 = 24;
+/// Size of the level between the new files and most rows. The rows of a flush replace rows of all levels, and a compaction needs room
+/// for its output beside its input: with 256 MB, and files of 64 MB, a state that grew to 5 million entries took up to 1.7 times its
+/// disk; with these sizes 1.3 times, in the same time.
+const STATE_LEVEL_BYTES: u64 = 64 << 20;
+/// Size of the files of the state, see [`STATE_LEVEL_BYTES`].
+const STATE_FILE_BYTES: u64 = 16 << 20;
 
 /// Share of a memtable that its bloom filter takes.
 const MEMORY_FILTER_SHARE: f64 = 0.03;
@@ -224,19 +238,19 @@ pub(crate) fn state_file_options(cache: &Cache, column: &str) -> Result<Options,
     }
 }
 
-/// Tunes a column of the state, which each block reads. Filters and indexes stay in memory: about two bytes a row, and a read finds
-/// them without a look-up in the cache for each file.
+/// Tunes a column of the state, which each block reads. Filters and indexes stay in memory, about two bytes a row. Each file has one
+/// filter: the search for the right part of a filter took a tenth of the processor time of a block with 818 new keys.
 fn tune_state(options: &mut Options, table: &mut BlockBasedOptions) {
-    start_compactions_at(NEW_STATE_FILES, options);
+    options.set_level_zero_file_num_compaction_trigger(NEW_STATE_FILES);
+    options.set_level_zero_slowdown_writes_trigger(SLOWED_STATE_FILES);
+    options.set_level_zero_stop_writes_trigger(STOPPED_STATE_FILES);
+    options.set_max_bytes_for_level_base(STATE_LEVEL_BYTES);
+    options.set_target_file_size_base(STATE_FILE_BYTES);
+    table.set_partition_filters(false);
+    table.set_unpartitioned_pinning_tier(BlockBasedTablePinningTier::All);
     table.set_partition_pinning_tier(BlockBasedTablePinningTier::All);
     options.set_memtable_prefix_bloom_ratio(MEMORY_FILTER_SHARE);
     options.set_memtable_whole_key_filtering(true);
-}
-
-fn start_compactions_at(new_files: i32, options: &mut Options) {
-    options.set_level_zero_file_num_compaction_trigger(new_files);
-    options.set_level_zero_slowdown_writes_trigger(2 * new_files);
-    options.set_level_zero_stop_writes_trigger(3 * new_files);
 }
 
 fn tune_trie(options: &mut Options, table: &mut BlockBasedOptions) {
@@ -262,7 +276,9 @@ fn options(
 ) -> Result<Options, Error> {
     let mut table = table(cache);
     let mut options = Options::default().get_options_from_string(INSERT_WITH_HINT)?;
-    start_compactions_at(NEW_FILES, &mut options);
+    options.set_level_zero_file_num_compaction_trigger(NEW_FILES);
+    options.set_level_zero_slowdown_writes_trigger(SLOWED_FILES);
+    options.set_level_zero_stop_writes_trigger(STOPPED_FILES);
     options.set_write_buffer_size(write_buffer_bytes);
     options.set_max_write_buffer_number(3);
     options.set_level_compaction_dynamic_level_bytes(true);

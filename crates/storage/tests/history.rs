@@ -109,7 +109,8 @@ fn pruning_frees_the_space_of_replaced_rows() {
     let dir = tempfile::tempdir().unwrap();
     let open = || Store::open(dir.path(), &identity(), &small()).unwrap();
     TestBlock::new(0, "genesis").write_best(&open());
-    for number in 1..8 {
+    // One version less than the files that start a compaction.
+    for number in 1..4 {
         // Each start writes the rows of the block before it into a file.
         let keys = (0..2000_u32).map(|key| keccak256(key.to_be_bytes()));
         let block = keys.fold(TestBlock::new(number, "main"), |block, key| {
@@ -120,9 +121,9 @@ fn pruning_frees_the_space_of_replaced_rows() {
     }
     let store = open();
     let before = store.disk_bytes().unwrap().state;
-    prune(&store, 7);
+    prune(&store, 3);
     let after = store.disk_bytes().unwrap().state;
-    assert!(after > 2000 * 32 && after < before / 4, "{before} bytes before, {after} now");
+    assert!(after > 2000 * 32 && after < before / 2, "{before} bytes before, {after} now");
 }
 
 #[test]
