@@ -83,12 +83,16 @@ fn delete_blocks(writer: &HeadWriter, state: &mut ImportState, batch: &RewindBat
         // The flushed trie may contain the deleted blocks.
         flushed = Some(trie.flush());
     }
-    let (head, state_root) = (target.hash, target.state_root);
+    let (head, state_root, is_flushed) = (target.hash, target.state_root, flushed.is_some());
     let rewind = Rewind { height: *height, head, retracted: &retracted, difference, state_root, flushed };
     let generation = archive.store.delete_above(rewind)?;
     state.return_to(trie);
     archive.forget_all();
-    let snapshot = writer.steps.new_snapshot(&target, state.trie());
+    // The next batch would copy all nodes that readers share.
+    let snapshot = match is_flushed {
+        true => writer.steps.flushed_snapshot(&target),
+        false => writer.steps.new_snapshot(&target, state.trie()),
+    };
     publisher.publish(target, generation, snapshot, &change, &[]);
     // The same block may be mined again, without a change by hand of the state after it.
     publisher.note_state_change();
