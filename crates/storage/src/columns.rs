@@ -145,18 +145,11 @@ pub(crate) fn references_key(hash: &B256) -> [u8; 33] {
     key
 }
 
-/// Level-0 files that start a compaction. Nearly all keys are hashes, so each compaction rewrites the whole next level.
-const NEW_FILES: i32 = 16;
-/// Level-0 files at which writes slow down.
-const SLOWED_FILES: i32 = 32;
-/// Level-0 files at which writes stop.
-const STOPPED_FILES: i32 = 48;
-
-/// Level-0 files of a column of the state that start a compaction: each read of a key that is absent asks the filters of all these
-/// files.
-const NEW_STATE_FILES: i32 = 4;
-const SLOWED_STATE_FILES: i32 = 16;
-const STOPPED_STATE_FILES: i32 = 24;
+/// Level-0 files that start a compaction, slow writes down, and stop them. Nearly all keys are hashes, so each compaction rewrites the
+/// whole next level.
+const NEW_FILES: [i32; 3] = [16, 32, 48];
+/// The same for the columns of the state: each read of a key that is absent asks the filters of all these files.
+const NEW_STATE_FILES: [i32; 3] = [4, 16, 24];
 /// Size of the level between the new files and most rows. The rows of a flush replace rows of all levels, and a compaction needs room
 /// for its output beside its input: with 256 MB, and files of 64 MB, a state that grew to 5 million entries took up to 1.7 times its
 /// disk; with these sizes 1.3 times, in the same time.
@@ -241,9 +234,7 @@ pub(crate) fn state_file_options(cache: &Cache, column: &str) -> Result<Options,
 /// Tunes a column of the state, which each block reads. Filters and indexes stay in memory, about two bytes a row. Each file has one
 /// filter: the search for the right part of a filter took a tenth of the processor time of a block with 818 new keys.
 fn tune_state(options: &mut Options, table: &mut BlockBasedOptions) {
-    options.set_level_zero_file_num_compaction_trigger(NEW_STATE_FILES);
-    options.set_level_zero_slowdown_writes_trigger(SLOWED_STATE_FILES);
-    options.set_level_zero_stop_writes_trigger(STOPPED_STATE_FILES);
+    limit_new_files(NEW_STATE_FILES, options);
     options.set_max_bytes_for_level_base(STATE_LEVEL_BYTES);
     options.set_target_file_size_base(STATE_FILE_BYTES);
     table.set_partition_filters(false);
@@ -251,6 +242,12 @@ fn tune_state(options: &mut Options, table: &mut BlockBasedOptions) {
     table.set_partition_pinning_tier(BlockBasedTablePinningTier::All);
     options.set_memtable_prefix_bloom_ratio(MEMORY_FILTER_SHARE);
     options.set_memtable_whole_key_filtering(true);
+}
+
+fn limit_new_files([compacted, slowed, stopped]: [i32; 3], options: &mut Options) {
+    options.set_level_zero_file_num_compaction_trigger(compacted);
+    options.set_level_zero_slowdown_writes_trigger(slowed);
+    options.set_level_zero_stop_writes_trigger(stopped);
 }
 
 fn tune_trie(options: &mut Options, table: &mut BlockBasedOptions) {
@@ -276,9 +273,7 @@ fn options(
 ) -> Result<Options, Error> {
     let mut table = table(cache);
     let mut options = Options::default().get_options_from_string(INSERT_WITH_HINT)?;
-    options.set_level_zero_file_num_compaction_trigger(NEW_FILES);
-    options.set_level_zero_slowdown_writes_trigger(SLOWED_FILES);
-    options.set_level_zero_stop_writes_trigger(STOPPED_FILES);
+    limit_new_files(NEW_FILES, &mut options);
     options.set_write_buffer_size(write_buffer_bytes);
     options.set_max_write_buffer_number(3);
     options.set_level_compaction_dynamic_level_bytes(true);

@@ -161,8 +161,7 @@ impl HeadWriter {
     pub(crate) fn settle_and_share(&mut self) {
         self.settle();
         let head = self.steps.publisher.head();
-        let has_own = head.snapshot().position().hash == head.hash();
-        if has_own || self.steps.archive.store.node_versions() == NodeVersions::All {
+        if head.snapshot().position().hash == head.hash() {
             return;
         }
         let state = self.state.lock();

@@ -89,10 +89,7 @@ fn delete_blocks(writer: &HeadWriter, state: &mut ImportState, batch: &RewindBat
     state.return_to(trie);
     archive.forget_all();
     // The next batch would copy all nodes that readers share.
-    let snapshot = match is_flushed {
-        true => writer.steps.flushed_snapshot(&target),
-        false => writer.steps.new_snapshot(&target, state.trie()),
-    };
+    let snapshot = writer.steps.last_snapshot(&target, state.trie(), is_flushed);
     publisher.publish(target, generation, snapshot, &change, &[]);
     // The same block may be mined again, without a change by hand of the state after it.
     publisher.note_state_change();

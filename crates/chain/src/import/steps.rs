@@ -185,12 +185,11 @@ impl ImportSteps {
         let (header, spec) = (&verified.record.block.header, &self.config.spec);
         check_old_state_root(header, trie, spec, self.config.old_state_roots)?;
         check_known_state_root(header.number, verified.record.state_root, spec)?;
-        if used != TrieUse::Checked {
-            verified.snapshot = Some(match used == TrieUse::Published {
-                true => self.new_snapshot(&verified.record, trie),
-                false => self.last_snapshot(&verified.record, trie, is_flushed),
-            });
-        }
+        verified.snapshot = match used {
+            TrieUse::Checked => None,
+            TrieUse::Published => Some(self.new_snapshot(&verified.record, trie)),
+            TrieUse::Passed => Some(self.last_snapshot(&verified.record, trie, is_flushed)),
+        };
         Ok(verified)
     }
 
@@ -222,7 +221,7 @@ impl ImportSteps {
     }
 
     /// Returns the snapshot for a block behind which others follow at once: that of its flush, or of the last one.
-    fn last_snapshot(&self, record: &Arc<BlockRecord>, trie: &Trie, is_flushed: bool) -> Arc<TrieSnapshot> {
+    pub(crate) fn last_snapshot(&self, record: &Arc<BlockRecord>, trie: &Trie, is_flushed: bool) -> Arc<TrieSnapshot> {
         if is_flushed || self.archive.store.node_versions() == NodeVersions::All {
             return self.flushed_snapshot(record);
         }
