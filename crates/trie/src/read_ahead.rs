@@ -20,14 +20,17 @@ const LEAST_CHANGES: usize = 4;
 /// Changes whose nodes one thread loads. Bounds the memory of messages that are not decoded yet.
 const CHUNK_CHANGES: usize = 1024;
 
-/// Consecutive walks that found all nodes in memory, after which a trie makes changes without reading ahead, until a change has to load
-/// a node. A walk takes a third of the time of the changes; a chain whose state fits into memory would never need it.
+/// Consecutive walks that found nearly all nodes in memory, after which a trie makes changes without reading ahead, until they have to
+/// load more than a few nodes. A walk takes a third of the time of the changes; a chain whose state fits into memory would never need
+/// it.
 const NEEDLESS_WALKS: u8 = 16;
+/// Changes for each node to load from which on a walk takes longer than it saves: one read takes the time of about 4 changes.
+const CHANGES_PER_LOAD: usize = 4;
 
-/// Reads ahead for the changes of a trie, while that finds nodes to load.
+/// Reads ahead for the changes of a trie, while that finds enough nodes to load.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct ReadAhead {
-    /// Number of the last walks that found all nodes in memory.
+    /// Number of the last walks that found nearly all nodes in memory.
     needless_walks: u8,
 }
 
@@ -49,14 +52,22 @@ impl ReadAhead {
             true => loader.load(root, changes)?,
             false => changes.par_chunks(CHUNK_CHANGES).try_for_each(|chunk| loader.load(root, chunk))?,
         }
-        self.needless_walks = if loader.missing.into_inner() == 0 { self.needless_walks + 1 } else { 0 };
+        let is_needed = is_needed(loader.missing.into_inner(), changes);
+        self.needless_walks = if is_needed { 0 } else { self.needless_walks + 1 };
         Ok(loader.made.into_inner())
     }
 
-    /// A change had to load a node.
-    pub(crate) fn note_loaded(&mut self) {
-        self.needless_walks = 0;
+    /// Notes the number of nodes that changes had to load.
+    pub(crate) fn note_loads(&mut self, loads: usize, changes: &[Change<'_>]) {
+        if is_needed(loads, changes) {
+            self.needless_walks = 0;
+        }
     }
+}
+
+/// Returns whether changes that load this number of nodes are made faster after a walk.
+fn is_needed(loads: usize, changes: &[Change<'_>]) -> bool {
+    loads.saturating_mul(CHANGES_PER_LOAD) > changes.len()
 }
 
 struct PathLoader<'s, 'v> {

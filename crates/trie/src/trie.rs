@@ -213,9 +213,7 @@ impl Trie {
                     self.changed = self.changed.saturating_add(changes.len());
                 }
                 self.created = self.created.saturating_add(updated.created);
-                if updated.has_loaded {
-                    self.read_ahead.note_loaded();
-                }
+                self.read_ahead.note_loads(updated.loaded, changes);
                 if let Some(vacated) = &mut self.vacated {
                     vacated.extend(updated.vacated);
                 }

@@ -2,7 +2,7 @@
 //! of the trie shares it.
 
 use std::mem;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rhizome_primitives::{B256, Bytes};
@@ -56,8 +56,8 @@ pub(crate) struct UpdateResult {
     pub(crate) is_changed: bool,
     /// Upper bound of the nodes that were added.
     pub(crate) created: usize,
-    /// Whether a node was loaded from the source.
-    pub(crate) has_loaded: bool,
+    /// Number of nodes that were loaded from the source.
+    pub(crate) loaded: usize,
     /// Row keys of positions that may have lost their node.
     pub(crate) vacated: Vec<Vec<u8>>,
 }
@@ -71,28 +71,28 @@ pub(crate) fn update(
     source: &dyn NodeSource,
     number: u32,
 ) -> Result<UpdateResult, TrieError> {
-    let source = NotedLoads { source, has_loaded: AtomicBool::new(false) };
+    let source = CountedLoads { source, loaded: AtomicUsize::new(0) };
     let descent = Descent { source: &source, number, created: AtomicUsize::new(0), vacated: Mutex::default() };
     touch(root, 0, changes);
     let is_changed = descent.update(root, 0, changes)?.is_some();
     let (created, vacated) = (descent.created.into_inner(), descent.vacated.into_inner());
     let vacated = vacated.unwrap_or_else(PoisonError::into_inner);
-    Ok(UpdateResult { is_changed, created, has_loaded: source.has_loaded.into_inner(), vacated })
+    Ok(UpdateResult { is_changed, created, loaded: source.loaded.into_inner(), vacated })
 }
 
-/// A source, and whether it was read.
-struct NotedLoads<'s> {
+/// A source, and the number of nodes that were read from it.
+struct CountedLoads<'s> {
     source: &'s dyn NodeSource,
-    has_loaded: AtomicBool,
+    loaded: AtomicUsize,
 }
 
-impl NodeSource for NotedLoads<'_> {
+impl NodeSource for CountedLoads<'_> {
     fn get(&self, hash: &B256) -> Result<Option<Bytes>, SourceError> {
         self.source.get(hash)
     }
 
     fn node(&self, position: NodePosition<'_>, hash: &B256) -> Result<Option<Bytes>, SourceError> {
-        self.has_loaded.store(true, Ordering::Relaxed);
+        self.loaded.fetch_add(1, Ordering::Relaxed);
         self.source.node(position, hash)
     }
 }
