@@ -82,7 +82,7 @@ test('behavior: the database takes less memory on small machines', () => {
     return [cacheBytes, trieBytes, writeBufferBytes].map((bytes) => bytes / 2 ** 20)
   }
   expect(megabytes(24_000)).toEqual([256, 192, 64])
-  expect(megabytes(24_000, config, 'command')).toEqual([256, 1024, 64])
+  expect(megabytes(24_000, config, 'command')).toEqual([256, 4096, 64])
   expect(megabytes(4096, config, 'command')).toEqual([256, 960, 64])
   expect(megabytes(512)).toEqual([64, 64, 32])
   expect(megabytes(16)).toEqual([8, 8, 8])

@@ -166,8 +166,11 @@ export function miningOf(config: Config): Mining {
 
 /** Memory of an import besides that of the database. */
 const programMegabytes = 256
-/** Most memory for trie nodes by default, in MB: a node must stay below 1 GB while it synchronizes a large state. */
-const mostTrieMegabytes = { node: 192, command: 1024 }
+/**
+ * Most memory for trie nodes by default, in MB: a node must stay below 1 GB while it synchronizes a large state. A command has the machine
+ * for itself, and growing to 5 million entries takes a seventh less time than with 1024.
+ */
+const mostTrieMegabytes = { node: 192, command: 4096 }
 
 /** Process that opens a database: a node with its workers and peers, or a command. */
 export type DatabaseUse = keyof typeof mostTrieMegabytes

@@ -578,7 +578,7 @@ export const schema = section('', {
     trieMegabytes: Type.Optional(
       Type.Integer({
         description:
-          'Memory for nodes of the head\'s trie that imports use, with storage.trie = "disk"; about 256 bytes each. More makes imports on a large state faster. Default: a quarter of the memory of machine or container above 256 MB, at most 192; commands such as `rhizome import` take at most 1024.',
+          'Memory for nodes of the head\'s trie that imports use, with storage.trie = "disk"; about 256 bytes each. More makes imports on a large state faster. Default: a quarter of the memory of machine or container above 256 MB, at most 192; commands such as `rhizome import` take at most 4096.',
         minimum: 8,
       }),
     ),
