@@ -28,24 +28,30 @@ const LEAST_SHARE: usize = 16;
 pub struct CurrentNodes {
     store: Arc<Store>,
     loads: AtomicUsize,
+}
+
+/// The threads that read the rows of many nodes at once, for all readers of a store.
+#[derive(Default)]
+pub(crate) struct NodeReaders {
     /// Started by the first read of many rows; `None` if the system refuses threads.
     threads: OnceLock<Option<ThreadPool>>,
 }
 
-impl CurrentNodes {
-    /// Creates a source that reads from `store`.
-    pub fn new(store: &Arc<Store>) -> Self {
-        Self { store: Arc::clone(store), loads: AtomicUsize::new(0), threads: OnceLock::new() }
-    }
-
+impl NodeReaders {
     /// Returns the rows of nodes, in the order of their keys.
-    fn rows(&self, keys: &[Vec<u8>]) -> Result<Vec<Option<Bytes>>, StorageError> {
-        let database = &self.store.database;
+    fn rows(&self, database: &Database, keys: &[Vec<u8>]) -> Result<Vec<Option<Bytes>>, StorageError> {
         let threads = (keys.len() >= LEAST_PARALLEL_ROWS).then(|| self.threads.get_or_init(reading_threads).as_ref());
         let Some(threads) = threads.flatten() else { return database.rows(TRIE, keys) };
         let share = keys.len().div_ceil(READING_THREADS).max(LEAST_SHARE);
         let read = || keys.par_chunks(share).map(|keys| database.rows(TRIE, keys)).collect::<Result<Vec<_>, _>>();
         Ok(threads.install(read)?.into_iter().flatten().collect())
+    }
+}
+
+impl CurrentNodes {
+    /// Creates a source that reads from `store`.
+    pub fn new(store: &Arc<Store>) -> Self {
+        Self { store: Arc::clone(store), loads: AtomicUsize::new(0) }
     }
 
     /// Returns the number of loaded nodes since the last reset.
@@ -70,7 +76,7 @@ impl NodeSource for CurrentNodes {
         let Some((_, first)) = wanted.first() else { return Ok(Vec::new()) };
         self.loads.fetch_add(wanted.len(), Ordering::Relaxed);
         let keys: Vec<_> = wanted.iter().map(|(position, _)| position.row_key()).collect();
-        let rows = self.rows(&keys);
+        let rows = self.store.node_readers.rows(&self.store.database, &keys);
         let rows = rows.map_err(|error| SourceError { hash: *first, reason: Box::new(error) })?;
         let messages: Vec<Bytes> = rows.into_iter().map(Option::unwrap_or_default).collect();
         let hashes = keccak256_all(&messages);
@@ -129,11 +135,29 @@ mod tests {
     use super::*;
     use crate::{ChainIdentity, NodeVersions, StoreOptions};
 
-    #[test]
-    fn a_batch_has_room_for_a_flush() {
+    fn store() -> Arc<Store> {
         let identity = ChainIdentity { chain_id: 33, genesis: B256::repeat_byte(1) };
         let options = StoreOptions { node_versions: NodeVersions::Current, ..StoreOptions::default() };
-        let store = Store::open_temporary(&identity, &options).unwrap();
+        Arc::new(Store::open_temporary(&identity, &options).unwrap())
+    }
+
+    #[test]
+    fn rows_that_several_threads_read_are_in_the_order_of_their_keys() {
+        let store = store();
+        let key = |number: u16| number.to_be_bytes().to_vec();
+        let rows = (0..1000).filter(|number| number % 3 > 0).map(|number| (key(number), Some(vec![number as u8; 90])));
+        store.flush_trie(rows.collect(), FlushedTrie { number: 1, hash: B256::ZERO, root: B256::ZERO }).unwrap();
+        for count in [1, 31, 32, 33, 1000] {
+            let keys: Vec<_> = (0..count).map(key).collect();
+            let read = store.node_readers.rows(&store.database, &keys).unwrap();
+            let expected = (0..count).map(|number| (number % 3 > 0).then(|| Bytes::from(vec![number as u8; 90])));
+            assert!(read.into_iter().eq(expected), "{count}");
+        }
+    }
+
+    #[test]
+    fn a_batch_has_room_for_a_flush() {
+        let store = store();
         let rows = |length: usize| -> NodeRows {
             let row = |number: u32| (number.to_be_bytes().to_vec(), (number > 0).then(|| vec![7; length]));
             (0..100).map(row).collect()
