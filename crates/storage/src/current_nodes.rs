@@ -1,8 +1,6 @@
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
 
-use rayon::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use rhizome_primitives::{B256, Bytes, keccak256, keccak256_all};
 use rhizome_trie::{NodePosition, NodeRows, NodeSource, SourceError, yield_processor};
 use rocksdb::WriteBatch;
@@ -15,37 +13,11 @@ use crate::{StorageError, Store};
 /// Most bytes of a row in a batch besides key and value: its kind, its column, and two lengths below 2 MiB.
 const BATCH_ENTRY_BYTES: usize = 8;
 
-/// Threads that read the rows of many nodes at once: each waits for the disk most of the time if the trie is larger than the memory.
-/// An import in 512 MB took 51.6 s with one thread, 31.3 s with 8, 32.3 s with 16 (400 blocks of 818 new entries at 4.7 million).
-const READING_THREADS: usize = 8;
-/// Fewer rows are read by the thread that needs them.
-const LEAST_PARALLEL_ROWS: usize = 32;
-/// Fewest rows for a thread.
-const LEAST_SHARE: usize = 16;
-
 /// The current trie nodes of a store, by position. A node that was replaced by a later flush is missing: its trie has to be derived
 /// again from that of the head.
 pub struct CurrentNodes {
     store: Arc<Store>,
     loads: AtomicUsize,
-}
-
-/// The threads that read the rows of many nodes at once, for all readers of a store.
-#[derive(Default)]
-pub(crate) struct NodeReaders {
-    /// Started by the first read of many rows; `None` if the system refuses threads.
-    threads: OnceLock<Option<ThreadPool>>,
-}
-
-impl NodeReaders {
-    /// Returns the rows of nodes, in the order of their keys.
-    fn rows(&self, database: &Database, keys: &[Vec<u8>]) -> Result<Vec<Option<Bytes>>, StorageError> {
-        let threads = (keys.len() >= LEAST_PARALLEL_ROWS).then(|| self.threads.get_or_init(reading_threads).as_ref());
-        let Some(threads) = threads.flatten() else { return database.rows(TRIE, keys) };
-        let share = keys.len().div_ceil(READING_THREADS).max(LEAST_SHARE);
-        let read = || keys.par_chunks(share).map(|keys| database.rows(TRIE, keys)).collect::<Result<Vec<_>, _>>();
-        Ok(threads.install(read)?.into_iter().flatten().collect())
-    }
 }
 
 impl CurrentNodes {
@@ -76,7 +48,7 @@ impl NodeSource for CurrentNodes {
         let Some((_, first)) = wanted.first() else { return Ok(Vec::new()) };
         self.loads.fetch_add(wanted.len(), Ordering::Relaxed);
         let keys: Vec<_> = wanted.iter().map(|(position, _)| position.row_key()).collect();
-        let rows = self.store.node_readers.rows(&self.store.database, &keys);
+        let rows = self.store.database.rows(TRIE, &keys);
         let rows = rows.map_err(|error| SourceError { hash: *first, reason: Box::new(error) })?;
         let messages: Vec<Bytes> = rows.into_iter().map(Option::unwrap_or_default).collect();
         let hashes = keccak256_all(&messages);
@@ -96,11 +68,6 @@ impl NodeSource for CurrentNodes {
         self.loads.fetch_add(rows.len(), Ordering::Relaxed);
         Ok(rows)
     }
-}
-
-fn reading_threads() -> Option<ThreadPool> {
-    let builder = ThreadPoolBuilder::new().num_threads(READING_THREADS);
-    builder.thread_name(|number| format!("read-nodes-{number}")).build().ok()
 }
 
 /// Moves the column of current nodes to the trie of a block.
@@ -135,29 +102,11 @@ mod tests {
     use super::*;
     use crate::{ChainIdentity, NodeVersions, StoreOptions};
 
-    fn store() -> Arc<Store> {
-        let identity = ChainIdentity { chain_id: 33, genesis: B256::repeat_byte(1) };
-        let options = StoreOptions { node_versions: NodeVersions::Current, ..StoreOptions::default() };
-        Arc::new(Store::open_temporary(&identity, &options).unwrap())
-    }
-
-    #[test]
-    fn rows_that_several_threads_read_are_in_the_order_of_their_keys() {
-        let store = store();
-        let key = |number: u16| number.to_be_bytes().to_vec();
-        let rows = (0..1000).filter(|number| number % 3 > 0).map(|number| (key(number), Some(vec![number as u8; 90])));
-        store.flush_trie(rows.collect(), FlushedTrie { number: 1, hash: B256::ZERO, root: B256::ZERO }).unwrap();
-        for count in [1, 31, 32, 33, 1000] {
-            let keys: Vec<_> = (0..count).map(key).collect();
-            let read = store.node_readers.rows(&store.database, &keys).unwrap();
-            let expected = (0..count).map(|number| (number % 3 > 0).then(|| Bytes::from(vec![number as u8; 90])));
-            assert!(read.into_iter().eq(expected), "{count}");
-        }
-    }
-
     #[test]
     fn a_batch_has_room_for_a_flush() {
-        let store = store();
+        let identity = ChainIdentity { chain_id: 33, genesis: B256::repeat_byte(1) };
+        let options = StoreOptions { node_versions: NodeVersions::Current, ..StoreOptions::default() };
+        let store = Store::open_temporary(&identity, &options).unwrap();
         let rows = |length: usize| -> NodeRows {
             let row = |number: u32| (number.to_be_bytes().to_vec(), (number > 0).then(|| vec![7; length]));
             (0..100).map(row).collect()

@@ -14,6 +14,7 @@ use crate::columns::{self, VALUES};
 use crate::dropped_blocks::DroppedBlocks;
 use crate::engine::{Engine, EngineGuard, EngineLock, EngineSettings};
 use crate::options::{ChainIdentity, Durability, NodeVersions, StoreOptions};
+use crate::row_readers::RowReaders;
 use crate::write_faults::WriteFaults;
 
 /// Data directory with its process lock.
@@ -34,6 +35,7 @@ pub(crate) struct Database {
     pub(crate) base: BaseState,
     /// Options for reads of single rows. Shared, because creating them costs about as much as a read.
     read_options: ReadOptions,
+    row_readers: RowReaders,
     // Dropped last: the engine closes its files before the lock is released and a temporary directory is removed.
     directory: DataDirectory,
 }
@@ -78,6 +80,7 @@ impl Database {
             write_options,
             base,
             read_options: ReadOptions::default(),
+            row_readers: RowReaders::default(),
             directory,
         })
     }
@@ -132,6 +135,10 @@ impl Database {
 
     /// Reads several rows at once, which costs less than one after another. Fastest if the keys are sorted.
     pub(crate) fn rows(&self, name: &'static str, keys: &[Vec<u8>]) -> Result<Vec<Option<Bytes>>, StorageError> {
+        self.row_readers.read(keys, |keys| self.rows_on_this_thread(name, keys))
+    }
+
+    fn rows_on_this_thread(&self, name: &'static str, keys: &[Vec<u8>]) -> Result<Vec<Option<Bytes>>, StorageError> {
         let engine = self.engine()?;
         let (column, is_sorted) = (engine.column(name)?, keys.is_sorted());
         let rows = engine.db.batched_multi_get_cf_opt(column, keys, is_sorted, &self.read_options);

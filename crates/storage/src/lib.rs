@@ -50,6 +50,7 @@ mod options;
 mod positioned;
 mod record;
 mod restored;
+mod row_readers;
 mod state_files;
 mod store;
 mod table_file;

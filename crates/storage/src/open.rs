@@ -10,7 +10,6 @@ use tempfile::TempDir;
 
 use crate::base_state::BaseState;
 use crate::block_log::BlockLogState;
-use crate::current_nodes::NodeReaders;
 use crate::database::{DataDirectory, Database, DatabaseKind};
 use crate::directory_blocks::check_database;
 use crate::directory_lock::{LOCK_FILE, lock, shared_lock};
@@ -99,7 +98,6 @@ impl Store {
             generation: AtomicU64::new(1),
             block_log: BlockLogState::default(),
             values: Cache::with_weighter(value_bytes / TYPICAL_VALUE_BYTES + 1, value_bytes as u64, StoredValueWeight),
-            node_readers: NodeReaders::default(),
         };
         store.load_history_tail()?;
         Ok(store)

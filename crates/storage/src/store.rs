@@ -16,7 +16,6 @@ use crate::change_set::{ChangeSet, ReplacedState, StoredValue, StoredValueView};
 use crate::columns::{
     self, BANS_KEY, BLOCKS, CALLS, CHANGES, FLUSHED_KEY, HEAD_KEY, HEIGHTS, META, RECEIPTS, TRANSACTIONS, TRIE, VALUES,
 };
-use crate::current_nodes::NodeReaders;
 use crate::database::Database;
 use crate::disk_bytes::DiskBytes;
 use crate::disk_probe::PROBE_BYTES;
@@ -78,7 +77,6 @@ pub struct Store {
     pub(crate) difficulty_correction: RwLock<U256>,
     /// Cache of long values (code) and trie nodes by hash.
     pub(crate) values: Cache<B256, Bytes, StoredValueWeight>,
-    pub(crate) node_readers: NodeReaders,
 }
 
 impl Store {

@@ -24,7 +24,7 @@ const CHUNK_CHANGES: usize = 1024;
 /// load more than a few nodes. A walk takes a third of the time of the changes; a chain whose state fits into memory would never need
 /// it.
 const NEEDLESS_WALKS: u8 = 16;
-/// Changes for each node to load from which on a walk takes longer than it saves: one read takes the time of about 4 changes.
+/// A walk saves time if a node is loaded for fewer changes than this: one read takes the time of about 4 changes.
 const CHANGES_PER_LOAD: usize = 4;
 
 /// Reads ahead for the changes of a trie, while that finds enough nodes to load.

@@ -168,7 +168,7 @@ export function miningOf(config: Config): Mining {
 const programMegabytes = 256
 /**
  * Most memory for trie nodes by default, in MB: a node must stay below 1 GB while it synchronizes a large state. A command has the machine
- * for itself, and growing to 5 million entries takes a seventh less time than with 1024.
+ * for itself, and growing from 2.5 to 5 million entries takes a seventh less time than with 1024.
  */
 const mostTrieMegabytes = { node: 192, command: 4096 }
 

@@ -1,0 +1,68 @@
+//! Reads of many rows at once, on several threads.
+
+use std::sync::OnceLock;
+
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// Threads that read rows: each waits for the disk most of the time if the database is larger than the memory. An import in 512 MB took
+/// 51.9 s with one thread and 31.4 s with 8; 16 bring nothing more (400 blocks of 818 new entries at 4.7 million).
+const READING_THREADS: usize = 8;
+/// Fewer rows are read by the thread that needs them.
+const LEAST_PARALLEL_ROWS: usize = 32;
+/// Fewest rows for a thread.
+const LEAST_SHARE: usize = 16;
+
+/// The reading threads of a database, for all its readers.
+#[derive(Default)]
+pub(crate) struct RowReaders {
+    /// Started by the first read of many rows; `None` if the system refuses threads.
+    threads: OnceLock<Option<ThreadPool>>,
+}
+
+impl RowReaders {
+    /// Reads the rows of `keys`, in their order. `read`: reads those of a part of the keys.
+    pub(crate) fn read<R: Send, E: Send>(
+        &self,
+        keys: &[Vec<u8>],
+        read: impl Fn(&[Vec<u8>]) -> Result<Vec<R>, E> + Sync,
+    ) -> Result<Vec<R>, E> {
+        let is_parallel = keys.len() >= LEAST_PARALLEL_ROWS;
+        let Some(threads) = is_parallel.then(|| self.threads.get_or_init(start).as_ref()).flatten() else {
+            return read(keys);
+        };
+        let share = keys.len().div_ceil(READING_THREADS).max(LEAST_SHARE);
+        let parts = threads.install(|| keys.par_chunks(share).map(&read).collect::<Result<Vec<_>, _>>())?;
+        Ok(parts.into_iter().flatten().collect())
+    }
+}
+
+fn start() -> Option<ThreadPool> {
+    let builder = ThreadPoolBuilder::new().num_threads(READING_THREADS);
+    builder.thread_name(|number| format!("read-rows-{number}")).build().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use rhizome_primitives::{B256, Bytes};
+
+    use crate::columns::TRIE;
+    use crate::record::FlushedTrie;
+    use crate::{ChainIdentity, NodeVersions, Store, StoreOptions};
+
+    #[test]
+    fn rows_that_several_threads_read_are_in_the_order_of_their_keys() {
+        let identity = ChainIdentity { chain_id: 33, genesis: B256::repeat_byte(1) };
+        let options = StoreOptions { node_versions: NodeVersions::Current, ..StoreOptions::default() };
+        let store = Store::open_temporary(&identity, &options).unwrap();
+        let key = |number: u16| number.to_be_bytes().to_vec();
+        let rows = (0..1000).filter(|number| number % 3 > 0).map(|number| (key(number), Some(vec![number as u8; 90])));
+        store.flush_trie(rows.collect(), FlushedTrie { number: 1, hash: B256::ZERO, root: B256::ZERO }).unwrap();
+        for count in [1, 31, 32, 33, 1000] {
+            let keys: Vec<_> = (0..count).map(key).collect();
+            let read = store.database.rows(TRIE, &keys).unwrap();
+            let expected = (0..count).map(|number| (number % 3 > 0).then(|| Bytes::from(vec![number as u8; 90])));
+            assert!(read.into_iter().eq(expected), "{count}");
+        }
+    }
+}
