@@ -9,6 +9,7 @@
 
 pub mod account;
 pub mod activation;
+mod cache_lines;
 mod changed_state;
 mod diff;
 mod entries;
@@ -25,6 +26,7 @@ mod nodes;
 mod orchid;
 pub mod orchid_state;
 mod path;
+mod path_walk;
 mod processor_turn;
 pub mod proof;
 mod read_ahead;

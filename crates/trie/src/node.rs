@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use rhizome_primitives::{B256, Bytes, keccak256};
 
+use crate::cache_lines::SUBTREE_CHANGES;
 use crate::error::TrieError;
 use crate::hashing::HashLevels;
 use crate::message::{
@@ -208,13 +209,22 @@ impl Link {
         }
     }
 
-    fn write(&self, out: &mut Vec<u8>) {
-        if let Some(node) = self.embedded() {
-            // At most EMBEDDING_LIMIT.
-            out.push(node.message_length as u8);
-            node.write(out);
-        } else if let Some(hash) = self.hash() {
-            out.extend_from_slice(hash.as_slice());
+    fn write(&self, below: ChildInfo, out: &mut Vec<u8>) {
+        match (self, below.embedded_length) {
+            (Link::Loaded(node), length @ 1..) => {
+                out.push(length);
+                node.write(out);
+            }
+            _ => out.extend_from_slice(self.hash().as_ref().map_or(&[], B256::as_slice)),
+        }
+    }
+
+    /// Reads the cache line with the hash. The result has no meaning.
+    fn read_hash(&self) -> u8 {
+        match self {
+            Link::Empty => 0,
+            Link::Loaded(node) => node.hash.get().map_or(0, |hash| hash[0]),
+            Link::Stored(stored) => stored.hash[0],
         }
     }
 }
@@ -371,6 +381,11 @@ impl TrieNode {
         self.path.len() ^ self.message_length ^ usize::from(self.left.is_empty()) ^ self.last_used as usize
     }
 
+    /// Reads what the message has of the children. The result has no meaning.
+    pub(crate) fn read_child_hashes(&self) -> u8 {
+        self.left.read_hash() ^ self.right.read_hash()
+    }
+
     /// Returns the contribution of the node to the children size of its parent.
     pub(crate) fn size(&self) -> u64 {
         self.children_size.saturating_add(self.message_length as u64).saturating_add(self.value.outside_size())
@@ -392,8 +407,8 @@ impl TrieNode {
         };
         out.push(flags.byte());
         write_path(&self.path, out);
-        self.left.write(out);
-        self.right.write(out);
+        self.left.write(self.below_left, out);
+        self.right.write(self.below_right, out);
         if !self.is_terminal() {
             write_varint(self.children_size, out);
         }
@@ -412,13 +427,18 @@ impl TrieNode {
         *self.hash.get_or_init(|| keccak256(self.message()))
     }
 
-    /// Like [`TrieNode::hash`], for about `work` changed keys below: hashes many nodes at once.
+    /// Like [`TrieNode::hash`], for about `work` changed keys below: hashes many nodes at once, subtree by subtree.
     pub(crate) fn hash_with(&self, work: usize) -> B256 {
-        if work >= PARALLEL_WORK
+        if work >= SUBTREE_CHANGES
             && self.known_hash().is_none()
             && let (Link::Loaded(left), Link::Loaded(right)) = (&self.left, &self.right)
         {
-            rayon::join(|| left.hash_with(work / 2), || right.hash_with(work / 2));
+            let (left, right) = (|| left.hash_with(work / 2), || right.hash_with(work / 2));
+            if work >= PARALLEL_WORK {
+                rayon::join(left, right)
+            } else {
+                (left(), right())
+            };
         }
         HashLevels::without_hash(self).hash();
         self.hash()
@@ -488,15 +508,20 @@ impl Link {
     /// of a root is always added, even if it is short enough to be embedded.
     pub(crate) fn commit(&mut self, is_root: bool, work: usize, out: &mut NodeBatch) {
         let Link::Loaded(shared) = self else { return };
-        if work >= PARALLEL_WORK && shared.left.has_unsaved() && shared.right.has_unsaved() {
+        if work >= SUBTREE_CHANGES && shared.left.has_unsaved() && shared.right.has_unsaved() {
             // Copies the node only if another trie shares it, and that trie has not been committed.
             let node = Arc::make_mut(shared);
-            let mut right_out = NodeBatch::default();
-            rayon::join(
-                || node.left.commit(false, work / 2, out),
-                || node.right.commit(false, work / 2, &mut right_out),
-            );
-            out.append(&right_out);
+            if work >= PARALLEL_WORK {
+                let mut right_out = NodeBatch::default();
+                rayon::join(
+                    || node.left.commit(false, work / 2, out),
+                    || node.right.commit(false, work / 2, &mut right_out),
+                );
+                out.append(&right_out);
+            } else {
+                node.left.commit(false, work / 2, out);
+                node.right.commit(false, work / 2, out);
+            }
         }
         HashLevels::unsaved(shared, is_root, out).write(out);
         self.mark_saved();

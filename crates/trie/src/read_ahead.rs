@@ -1,7 +1,6 @@
 //! Loads the nodes that changes go through before they are made, level by level: a source finds many nodes at once faster than one
 //! after another.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,10 +8,11 @@ use rayon::prelude::*;
 use rhizome_primitives::keccak256_all;
 
 use crate::error::TrieError;
-use crate::node::{Link, StoredNode, TrieNode};
+use crate::node::{Link, TrieNode};
 use crate::path::Path;
+use crate::path_walk::{MissingNode, PathWalk};
 use crate::source::{NodePosition, NodeSource};
-use crate::update::{Action, Change, split_by_bit};
+use crate::update::Change;
 use crate::value::ValuesBefore;
 
 /// Fewer changes are made without reading ahead.
@@ -79,36 +79,19 @@ struct PathLoader<'s, 'v> {
     missing: AtomicUsize,
 }
 
-/// A node that is not in memory, on the way to some changes.
-struct MissingNode<'t> {
-    stored: &'t StoredNode,
-    /// A key with the bits above the node.
-    key: Cow<'t, [u8]>,
-    /// Number of bits above the node.
-    at: usize,
-    /// The changes below.
-    changes: &'t [Change<'t>],
-    /// The other child of the parent, which becomes one with the parent if this node is deleted.
-    sibling: Option<&'t Link>,
-}
-
 impl PathLoader<'_, '_> {
     fn load<'t>(&self, root: &'t Link, changes: &'t [Change<'t>]) -> Result<(), TrieError> {
-        let mut missing = Vec::new();
-        collect(root, 0, changes, None, &mut missing);
-        while !missing.is_empty() {
+        let mut walk = PathWalk::from(root, 0, changes);
+        loop {
+            let missing = walk.finish();
+            if missing.is_empty() {
+                return Ok(());
+            }
             self.missing.fetch_add(missing.len(), Ordering::Relaxed);
             self.make_known_leaves(&missing);
             self.read(&missing)?;
-            let mut below = Vec::new();
-            for MissingNode { stored, at, changes, sibling, .. } in missing {
-                if let Some(node) = stored.loaded() {
-                    collect_below(node, at, changes, sibling, &mut below);
-                }
-            }
-            missing = below;
+            walk = PathWalk::resume(missing);
         }
-        Ok(())
     }
 
     /// Reads the nodes that are still not in memory.
@@ -138,64 +121,5 @@ impl PathLoader<'_, '_> {
                 self.made.fetch_add(1, Ordering::Relaxed);
             }
         }
-    }
-}
-
-/// Adds the missing nodes on the way to `changes`, which agree in the `at` key bits above the link.
-fn collect<'t>(
-    link: &'t Link,
-    at: usize,
-    changes: &'t [Change<'t>],
-    sibling: Option<&'t Link>,
-    missing: &mut Vec<MissingNode<'t>>,
-) {
-    match (link, link.in_memory(), changes.first()) {
-        (_, Some(node), _) => collect_below(node, at, changes, sibling, missing),
-        (Link::Stored(stored), None, Some(first)) => {
-            missing.push(MissingNode { stored, key: Cow::Borrowed(first.key), at, changes, sibling });
-        }
-        _ => {}
-    }
-}
-
-fn collect_below<'t>(
-    node: &'t TrieNode,
-    at: usize,
-    changes: &'t [Change<'t>],
-    sibling: Option<&'t Link>,
-    missing: &mut Vec<MissingNode<'t>>,
-) {
-    let agrees = |change: &Change<'_>| node.path.common_with_key(change.key, at) == node.path.len();
-    // In a sorted list, the changes that agree with the path are adjacent.
-    let (Some(first), Some(last)) = (changes.iter().position(agrees), changes.iter().rposition(agrees)) else { return };
-    let Some(mut changes) = changes.get(first..=last) else { return };
-    let end = at + node.path.len();
-    if let Some((here, below)) = changes.split_first().filter(|(here, _)| here.ends_at(end)) {
-        if node.is_terminal() && matches!(here.action, Action::Delete) {
-            return collect_sibling(sibling, here.key, at, missing);
-        }
-        changes = below;
-    }
-    let (zeros, ones) = split_by_bit(changes, end);
-    let only = |other: &'t Link, others: &[Change<'_>]| (node.value.is_none() && others.is_empty()).then_some(other);
-    if !zeros.is_empty() {
-        collect(&node.left, end + 1, zeros, only(&node.right, ones), missing);
-    }
-    if !ones.is_empty() {
-        collect(&node.right, end + 1, ones, only(&node.left, zeros), missing);
-    }
-}
-
-/// Adds the sibling of a leaf that is deleted, with `at` bits of `key` above it.
-fn collect_sibling<'t>(sibling: Option<&'t Link>, key: &[u8], at: usize, missing: &mut Vec<MissingNode<'t>>) {
-    if let Some(last) = at.checked_sub(1)
-        && let Some(Link::Stored(stored)) = sibling
-        && stored.loaded().is_none()
-    {
-        let mut key = key.to_vec();
-        if let Some(byte) = key.get_mut(last / 8) {
-            *byte ^= 0x80 >> (last % 8);
-        }
-        missing.push(MissingNode { stored, key: Cow::Owned(key), at, changes: &[], sibling: None });
     }
 }

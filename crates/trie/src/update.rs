@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rhizome_primitives::{B256, Bytes};
 
+use crate::cache_lines::SUBTREE_CHANGES;
 use crate::error::{SourceError, TrieError};
 use crate::node::{Link, TrieNode};
 use crate::path::{Path, bit, common_bits};
 use crate::source::{NodePosition, NodeSource};
-use crate::touch::{self, touch};
+use crate::touch::touch;
 use crate::value::NodeValue;
 
 /// Change of one key.
@@ -215,7 +216,7 @@ impl Descent<'_> {
     ) -> Result<(Option<SizeChange>, Option<SizeChange>), TrieError> {
         let (zeros, ones) = split_by_bit(below, end);
         let TrieNode { left, right, .. } = node;
-        if below.len() > touch::MOST_CHANGES {
+        if below.len() > SUBTREE_CHANGES {
             touch(left, end + 1, zeros);
             touch(right, end + 1, ones);
         }
