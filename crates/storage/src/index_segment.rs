@@ -1,9 +1,9 @@
 //! Index segments: sorted lists of node locations, one file each.
 //!
-//! A segment has an entry of 16 bytes for each node, in the order of the hashes, followed by a table of the first
-//! entry of each group. A look-up reads two small pieces: two table entries, then the part of one group where the entry is
-//! expected. Hashes are uniformly distributed, so all groups have about the same size. An entry holds only 7 bytes of the
-//! hash, because the reader verifies the hash of the node anyway.
+//! A segment has an entry of 15 bytes for each node, in the order of the hashes, followed by a table of the first
+//! entry of each group, which stays in memory. A look-up reads the part of one group where the entry is expected. Hashes are
+//! uniformly distributed, so all groups have about the same size. An entry holds only 6 bytes of the hash, because the reader
+//! verifies the hash of the node anyway. Earlier builds wrote 7 of them, which the length of the file shows.
 //!
 //! Measured: see the head of `node_files.rs`.
 
@@ -14,11 +14,15 @@ use std::path::{Path, PathBuf};
 
 use crate::positioned::PositionedFile;
 
-const ENTRY_BYTES: usize = 16;
-const PREFIX_BITS: u32 = 56;
+const ENTRY_BYTES: usize = 15;
+/// Size of an entry with 7 bytes of the hash, which earlier builds wrote.
+const WIDE_ENTRY_BYTES: usize = 16;
+const PREFIX_BITS: u32 = 48;
 const LENGTH_BITS: u32 = 24;
 const OFFSET_BITS: u32 = 32;
-/// Average number of entries in a group: 4 KB.
+const FILE_BITS: u32 = 16;
+const LOCATION_BITS: u32 = FILE_BITS + OFFSET_BITS + LENGTH_BITS;
+/// Average number of entries in a group.
 const GROUP_ENTRIES: u64 = 256;
 const START_BYTES: usize = 8;
 /// Entries on either side of the expected place that a look-up reads: about three standard deviations. Only rarely it has to read the
@@ -37,15 +41,32 @@ pub(crate) struct NodeLocation {
     pub(crate) length: u32,
 }
 
-/// One entry of a segment: the first 7 bytes of the hash, then the location. Entries sort by hash.
+/// One entry of a segment: the first 6 bytes of the hash, then the location. Entries sort by hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct IndexEntry(u128);
 
 impl IndexEntry {
     pub(crate) fn new(hash: &[u8], location: NodeLocation) -> Self {
         let file = u128::from(location.file) << OFFSET_BITS;
-        let position = (file | u128::from(location.offset)) << LENGTH_BITS | u128::from(location.length);
-        Self(u128::from(prefix(hash)) << (u128::BITS - PREFIX_BITS) | position)
+        let location = (file | u128::from(location.offset)) << LENGTH_BITS | u128::from(location.length);
+        Self(u128::from(prefix(hash)) << LOCATION_BITS | location)
+    }
+
+    /// Decodes an entry of either size.
+    fn decode(bytes: &[u8]) -> Self {
+        let encoded = bytes.iter().fold(0, |number: u128, byte| number << 8 | u128::from(*byte));
+        match bytes.len() {
+            WIDE_ENTRY_BYTES => {
+                let prefix = encoded >> (LOCATION_BITS + 8);
+                Self(prefix << LOCATION_BITS | encoded & ((1 << LOCATION_BITS) - 1))
+            }
+            _ => Self(encoded),
+        }
+    }
+
+    fn encode(self) -> [u8; ENTRY_BYTES] {
+        let [_, encoded @ ..] = self.0.to_be_bytes();
+        encoded
     }
 
     pub(crate) fn location(self) -> NodeLocation {
@@ -55,7 +76,7 @@ impl IndexEntry {
     }
 
     fn prefix(self) -> u64 {
-        (self.0 >> (u128::BITS - PREFIX_BITS)) as u64
+        (self.0 >> LOCATION_BITS) as u64
     }
 }
 
@@ -69,18 +90,24 @@ pub(crate) struct IndexSegment {
     file: File,
     path: PathBuf,
     count: u64,
+    entry_bytes: usize,
+    /// Number of entries before each group, and of all entries.
+    starts: Vec<u64>,
 }
 
 impl IndexSegment {
     /// Opens a segment of `count` entries.
     pub(crate) fn open(path: PathBuf, count: u64) -> io::Result<Self> {
         let file = File::open(&path)?;
-        let index = Self { file, path, count };
-        if index.file.metadata()?.len() == index.bytes() {
-            Ok(index)
-        } else {
-            Err(damaged("an index segment has the wrong length"))
-        }
+        let length = file.metadata()?.len();
+        let table_bytes = (groups(count) + 1) * START_BYTES;
+        let is_size = |size: &usize| file_bytes(count, *size) == length;
+        let entry_bytes = [ENTRY_BYTES, WIDE_ENTRY_BYTES].into_iter().find(is_size);
+        let entry_bytes = entry_bytes.ok_or_else(|| damaged("an index segment has the wrong length"))?;
+        let mut table = vec![0; table_bytes];
+        file.read_exact_at(&mut table, length - table_bytes as u64)?;
+        let starts = table.as_chunks().0.iter().map(|start| u64::from_be_bytes(*start)).collect();
+        Ok(Self { file, path, count, entry_bytes, starts })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -93,24 +120,17 @@ impl IndexSegment {
 
     /// Returns the size of the file.
     pub(crate) fn bytes(&self) -> u64 {
-        self.group_table_offset().saturating_add((groups(self.count) + 1) as u64 * START_BYTES as u64)
-    }
-
-    fn group_table_offset(&self) -> u64 {
-        self.count.saturating_mul(ENTRY_BYTES as u64)
+        file_bytes(self.count, self.entry_bytes)
     }
 
     /// Returns all entries with the prefix of a hash: nearly always one or none.
     pub(crate) fn find(&self, hash: &[u8]) -> io::Result<Vec<IndexEntry>> {
         let prefix = prefix(hash);
-        let group = prefix >> group_shift(self.count);
-        let mut ends = [0; 2 * START_BYTES];
-        self.file.read_exact_at(&mut ends, self.group_table_offset() + group * START_BYTES as u64)?;
-        let ends = u128::from_be_bytes(ends);
-        let (first, last) = ((ends >> u64::BITS) as u64, ends as u64);
-        if first > last || last > self.count {
-            return Err(damaged("an index segment is inconsistent"));
-        }
+        let group = (prefix >> group_shift(self.count)) as usize;
+        let (first, last) = match self.starts.get(group..).and_then(<[u64]>::first_chunk) {
+            Some([first, last]) if first <= last && *last <= self.count => (*first, *last),
+            _ => return Err(damaged("an index segment is inconsistent")),
+        };
         // Hashes are spread evenly within a group, too.
         let within = prefix & ((1 << group_shift(self.count)) - 1);
         let expected = first + ((u128::from(last - first) * u128::from(within)) >> group_shift(self.count)) as u64;
@@ -128,10 +148,14 @@ impl IndexSegment {
     }
 
     fn read_entries(&self, from: u64, to: u64) -> io::Result<Vec<IndexEntry>> {
-        let mut bytes = vec![0; (to - from) as usize * ENTRY_BYTES];
-        self.file.read_exact_at(&mut bytes, from * ENTRY_BYTES as u64)?;
-        let (entries, _) = bytes.as_chunks::<ENTRY_BYTES>();
-        Ok(entries.iter().map(|bytes| IndexEntry(u128::from_be_bytes(*bytes))).collect())
+        let mut bytes = vec![0; (to - from) as usize * self.entry_bytes];
+        self.file.read_exact_at(&mut bytes, self.offset(from))?;
+        Ok(bytes.chunks_exact(self.entry_bytes).map(IndexEntry::decode).collect())
+    }
+
+    /// Returns the offset of an entry.
+    fn offset(&self, index: u64) -> u64 {
+        index.saturating_mul(self.entry_bytes as u64)
     }
 
     /// Returns the number of entries up to `last`, inclusive.
@@ -145,17 +169,17 @@ impl IndexSegment {
     }
 
     fn entry(&self, index: u64) -> io::Result<IndexEntry> {
-        let mut bytes = [0; ENTRY_BYTES];
-        self.file.read_exact_at(&mut bytes, index.saturating_mul(ENTRY_BYTES as u64))?;
-        Ok(IndexEntry(u128::from_be_bytes(bytes)))
+        let entries = self.read_entries(index, index.saturating_add(1))?;
+        entries.first().copied().ok_or_else(|| damaged("an index segment is inconsistent"))
     }
 
     /// Iterates over the entries in order, without the first `skipped` ones.
     fn entries(&self, skipped: u64) -> io::Result<impl Iterator<Item = io::Result<IndexEntry>> + use<>> {
         let mut file = File::open(&self.path)?;
-        file.seek(SeekFrom::Start(skipped.saturating_mul(ENTRY_BYTES as u64)))?;
+        file.seek(SeekFrom::Start(self.offset(skipped)))?;
         let mut input = BufReader::with_capacity(BUFFER_BYTES, file);
-        Ok((skipped..self.count).map(move |_| read_entry(&mut input)))
+        let entry_bytes = self.entry_bytes;
+        Ok((skipped..self.count).map(move |_| read_entry(&mut input, entry_bytes)))
     }
 }
 
@@ -187,7 +211,7 @@ impl UnfinishedSegment {
         let file = BufWriter::with_capacity(BUFFER_BYTES, file);
         let mut segment = Self { file, path, count, starts: Vec::new(), written: 0, last: None };
         for _ in 0..written {
-            let entry = read_entry(&mut input)?;
+            let entry = read_entry(&mut input, ENTRY_BYTES)?;
             if segment.last.is_some_and(|last| last >= entry) {
                 return Ok(None);
             }
@@ -205,7 +229,7 @@ impl UnfinishedSegment {
 
     pub(crate) fn push(&mut self, entry: IndexEntry) -> io::Result<()> {
         self.note(entry);
-        self.file.write_all(&entry.0.to_be_bytes())
+        self.file.write_all(&entry.encode())
     }
 
     fn note(&mut self, entry: IndexEntry) {
@@ -234,7 +258,7 @@ impl UnfinishedSegment {
         if is_synced {
             file.sync_data()?;
         }
-        Ok(IndexSegment { file, path: self.path, count: self.count })
+        Ok(IndexSegment { file, path: self.path, count: self.count, entry_bytes: ENTRY_BYTES, starts: self.starts })
     }
 }
 
@@ -249,10 +273,17 @@ fn begins_merge(parts: &[&IndexSegment], last: IndexEntry, written: u64) -> io::
     Ok(has_last && count == written)
 }
 
-fn read_entry(input: &mut impl Read) -> io::Result<IndexEntry> {
-    let mut bytes = [0; ENTRY_BYTES];
-    input.read_exact(&mut bytes)?;
-    Ok(IndexEntry(u128::from_be_bytes(bytes)))
+fn read_entry(input: &mut impl Read, entry_bytes: usize) -> io::Result<IndexEntry> {
+    let mut bytes = [0; WIDE_ENTRY_BYTES];
+    let bytes = bytes.get_mut(..entry_bytes).unwrap_or_default();
+    input.read_exact(bytes)?;
+    Ok(IndexEntry::decode(bytes))
+}
+
+/// Returns the size of the file of a segment.
+fn file_bytes(count: u64, entry_bytes: usize) -> u64 {
+    let table = (groups(count) + 1) as u64 * START_BYTES as u64;
+    count.saturating_mul(entry_bytes as u64).saturating_add(table)
 }
 
 /// Iterates over the entries of several segments behind `last` in order.
@@ -360,6 +391,29 @@ mod tests {
     }
 
     #[test]
+    fn segments_with_wide_entries_are_read_and_merged() {
+        let dir = tempfile::tempdir().unwrap();
+        let narrow = segment(dir.path().join("narrow"), 0..5000);
+        let path = dir.path().join("wide");
+        let mut content = Vec::new();
+        for entry in narrow.entries(0).unwrap().map(Result::unwrap) {
+            let [prefix @ .., _, _, _, _, _, _, _, _, _] = entry.encode();
+            content.extend([prefix.as_slice(), &[0xa5], &entry.encode()[prefix.len()..]].concat());
+        }
+        content.extend(narrow.starts.iter().flat_map(|start| start.to_be_bytes()));
+        std::fs::write(&path, content).unwrap();
+        let wide = IndexSegment::open(path, 5000).unwrap();
+        assert_eq!(wide.entry_bytes, WIDE_ENTRY_BYTES);
+        for number in [0, 1, 4999_u64] {
+            assert_eq!(wide.find(keccak256(number.to_be_bytes()).as_slice()).unwrap(), [entry(number)]);
+        }
+        let other = segment(dir.path().join("other"), 5000..6000);
+        let merged: Vec<_> = merge_entries(&[&wide, &other], None).unwrap().map(Result::unwrap).collect();
+        let whole = segment(dir.path().join("whole"), 0..6000);
+        assert_eq!(merged, whole.entries(0).unwrap().map(Result::unwrap).collect::<Vec<_>>());
+    }
+
+    #[test]
     fn merged_segments_yield_all_entries_in_order() {
         let dir = tempfile::tempdir().unwrap();
         let segments: Vec<IndexSegment> = [0..10, 0..0, 5..700, 10..3000]
@@ -403,8 +457,8 @@ mod tests {
         let index = segment(path.clone(), 0..5000);
         assert!(IndexSegment::open(path.clone(), 4999).is_err());
         let file = File::options().write(true).open(&path).unwrap();
-        file.write_all_at(&[0xff; 64], index.group_table_offset()).unwrap();
-        assert!(index.find(&[0; 32]).is_err());
+        file.write_all_at(&[0xff; 64], index.offset(5000)).unwrap();
+        assert!(IndexSegment::open(path, 5000).unwrap().find(&[0; 32]).is_err());
     }
 
     /// Input: the count in two bytes, then the file of a segment, cut or padded to the length that the count requires.
@@ -418,9 +472,12 @@ mod tests {
             let count = u64::from(u16::from_be_bytes(*count));
             let path = dir.path().join("segment");
             std::fs::write(&path, content).unwrap();
-            let index = IndexSegment { file: File::open(&path).unwrap(), path: path.clone(), count };
-            assert_eq!(IndexSegment::open(path.clone(), count).is_ok(), content.len() as u64 == index.bytes());
-            File::options().write(true).open(path).unwrap().set_len(index.bytes()).unwrap();
+            let sizes = [ENTRY_BYTES, WIDE_ENTRY_BYTES].map(|entry_bytes| file_bytes(count, entry_bytes));
+            let length = content.len() as u64;
+            assert_eq!(IndexSegment::open(path.clone(), count).is_ok(), sizes.contains(&length));
+            let padded = if length <= sizes[0] { sizes[0] } else { sizes[1] };
+            File::options().write(true).open(&path).unwrap().set_len(padded).unwrap();
+            let index = IndexSegment::open(path.clone(), count).unwrap();
             for hash in [[0; 32], [0xff; 32], keccak256([]).0] {
                 let found = index.find(&hash).unwrap_or_default();
                 assert!(found.iter().all(|entry| entry.prefix() == prefix(&hash)));

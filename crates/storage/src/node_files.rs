@@ -1,7 +1,7 @@
 //! Node files: append-only files of trie node messages, and the index segments that locate them.
 //!
 //! A node is addressed by its hash, never changes and is never deleted, so its message is appended to a data file
-//! once. Only the index segments (`index_segment.rs`) are sorted and merged: 16 bytes a node are rewritten a few
+//! once. Only the index segments (`index_segment.rs`) are sorted and merged: 15 bytes a node are rewritten a few
 //! times, the message never.
 //!
 //! One row of the database lists the data files, the end of the last one, and the segments. That row is replaced in
