@@ -101,6 +101,11 @@ impl Database {
         engine.files.get(hash).map_err(|error| StorageError::from_file_error(self.dir(), error))
     }
 
+    /// Reads several nodes or long values at once, like [`Database::node`].
+    pub(crate) fn nodes(&self, hashes: &[B256]) -> Result<Vec<Option<Bytes>>, StorageError> {
+        self.row_readers.read(hashes, |hashes| hashes.iter().map(|hash| self.node(hash)).collect())
+    }
+
     /// Returns the size of the node files in bytes.
     pub(crate) fn node_bytes(&self) -> Result<u64, StorageError> {
         self.engine()?.files.bytes().map_err(|error| StorageError::from_file_error(self.dir(), error))

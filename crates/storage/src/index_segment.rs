@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use crate::positioned::PositionedFile;
+use crate::positioned::{PositionedFile, expect_random_reads};
 
 const ENTRY_BYTES: usize = 15;
 /// Size of an entry with 7 bytes of the hash, which earlier builds wrote.
@@ -99,6 +99,7 @@ impl IndexSegment {
     /// Opens a segment of `count` entries.
     pub(crate) fn open(path: PathBuf, count: u64) -> io::Result<Self> {
         let file = File::open(&path)?;
+        expect_random_reads(&file);
         let length = file.metadata()?.len();
         let table_bytes = (groups(count) + 1) * START_BYTES;
         let is_size = |size: &usize| file_bytes(count, *size) == length;
@@ -255,6 +256,7 @@ impl UnfinishedSegment {
             self.file.write_all(&start.to_be_bytes())?;
         }
         let file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
+        expect_random_reads(&file);
         if is_synced {
             file.sync_data()?;
         }

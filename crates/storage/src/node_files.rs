@@ -28,7 +28,7 @@ use rocksdb::{ColumnFamily, DB, WriteBatch, WriteOptions};
 use crate::columns::{NODE_BATCHES, NODE_FILES_KEY, NODES};
 use crate::index_segment::{IndexEntry, IndexSegment, NodeLocation, UnfinishedSegment, damaged, merge_entries, prefix};
 use crate::journal_rows::JournalKey;
-use crate::positioned::PositionedFile;
+use crate::positioned::{PositionedFile, expect_random_reads};
 
 /// Number of segments of one level that are merged into one of the next level.
 const SEGMENTS_PER_LEVEL: usize = 4;
@@ -140,7 +140,9 @@ impl NodeFiles {
         let NodeFileSet { mut data, mut end, .. } = NodeFileSet::clone(&self.contents());
         if data.is_empty() || end >= FULL_FILE_BYTES {
             let path = data_path(&self.dir, data.len());
-            data.push(Arc::new(File::options().create(true).truncate(true).read(true).write(true).open(path)?));
+            let file = File::options().create(true).truncate(true).read(true).write(true).open(path)?;
+            expect_random_reads(&file);
+            data.push(Arc::new(file));
             end = 0;
         }
         let (Some(file), Ok(number)) = (data.last(), u16::try_from(data.len() - 1)) else {
@@ -344,6 +346,7 @@ impl NodeFileSet {
         let mut contents = Self { end, ..Self::default() };
         for number in 0..count {
             let file = File::options().read(true).write(true).open(data_path(dir, number))?;
+            expect_random_reads(&file);
             let least = if number + 1 == count { end } else { FULL_FILE_BYTES };
             if file.metadata()?.len() < least.into() {
                 return Err(damaged("a node file is too short"));

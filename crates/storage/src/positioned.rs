@@ -1,10 +1,21 @@
 //! Reads and writes at a given offset of a file, independent of its cursor.
 
+use std::fs::File;
+
 #[cfg(unix)]
 pub(crate) use std::os::unix::fs::FileExt as PositionedFile;
 
 #[cfg(windows)]
 pub(crate) use windows::PositionedFile;
+
+/// Announces to the system that reads of a file do not follow each other: it reads no pages ahead, which would push others out of memory.
+pub(crate) fn expect_random_reads(file: &File) {
+    // Without it reads are only slower.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::Random);
+    #[cfg(not(target_os = "linux"))]
+    let _ = file;
+}
 
 #[cfg(windows)]
 mod windows {

@@ -22,10 +22,10 @@ pub(crate) struct RowReaders {
 
 impl RowReaders {
     /// Reads the rows of `keys`, in their order. `read`: reads those of a part of the keys.
-    pub(crate) fn read<R: Send, E: Send>(
+    pub(crate) fn read<K: Sync, R: Send, E: Send>(
         &self,
-        keys: &[Vec<u8>],
-        read: impl Fn(&[Vec<u8>]) -> Result<Vec<R>, E> + Sync,
+        keys: &[K],
+        read: impl Fn(&[K]) -> Result<Vec<R>, E> + Sync,
     ) -> Result<Vec<R>, E> {
         let is_parallel = keys.len() >= LEAST_PARALLEL_ROWS;
         let Some(threads) = is_parallel.then(|| self.threads.get_or_init(start).as_ref()).flatten() else {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::RwLock;
 use quick_cache::sync::Cache;
 use rhizome_primitives::{B256, Bytes, U256};
-use rhizome_trie::{NodeSource, SourceError, StateDelta};
+use rhizome_trie::{NodePosition, NodeSource, SourceError, StateDelta};
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::properties;
 
@@ -498,5 +498,11 @@ impl quick_cache::Weighter<B256, Bytes> for StoredValueWeight {
 impl NodeSource for Store {
     fn get(&self, hash: &B256) -> Result<Option<Bytes>, SourceError> {
         self.node(hash).map_err(|error| SourceError { hash: *hash, reason: Box::new(error) })
+    }
+
+    fn nodes(&self, wanted: &[(NodePosition<'_>, B256)]) -> Result<Vec<Option<Bytes>>, SourceError> {
+        let Some((_, first)) = wanted.first() else { return Ok(Vec::new()) };
+        let hashes: Vec<_> = wanted.iter().map(|(_, hash)| *hash).collect();
+        self.database.nodes(&hashes).map_err(|error| SourceError { hash: *first, reason: Box::new(error) })
     }
 }
