@@ -1,55 +1,67 @@
-//! Eviction of the nodes that were not used recently: the memory of a trie stays bounded, and the nodes near the root stay,
+//! Eviction of the nodes that the next changes need least: the memory of a trie stays bounded, and the nodes near the root stay,
 //! because every change uses them.
+//!
+//! Keys are spread evenly, so a change goes through a node with a probability that grows with the part of the trie below it, and the
+//! longer a node has not been used the lower it is. By the time since the last use alone, the paths of the last blocks push out the
+//! nodes above them that later blocks share: a block of 818 new keys at 5 million entries, with 260,000 nodes in memory, loaded 7 nodes
+//! for a key.
 
 use std::mem;
 use std::sync::Arc;
 
 use crate::node::{Link, TrieNode};
 
-/// Number of distinct ages. Older nodes count as this old.
-const AGES: usize = 1 << 14;
+/// Number of distinct ranks: eight for each doubling.
+const RANKS: usize = 128 << RANK_BITS;
+const RANK_BITS: u32 = 3;
 /// Leaves count as this many times as old: a change of their key makes them from the value before, without a read, and changes of
 /// other keys rarely go through them.
-const LEAF_AGE: usize = 8;
+const LEAF_AGE: u128 = 8;
 
-/// Nodes in memory, by their age: the number of changes of the trie since a change last went through the node.
-struct NodeAges {
+/// Nodes in memory, by their rank: the time since a change last went through the node, in changes of the trie, in relation to the size
+/// of the subtree. That of a node is not above those of its children.
+struct NodeRanks {
     now: u32,
-    /// Number of saved nodes of each age.
+    /// Number of saved nodes of each rank.
     saved: Vec<usize>,
     /// Number of nodes that are not saved. They stay.
     unsaved: usize,
 }
 
-impl NodeAges {
-    fn age(&self, node: &TrieNode) -> usize {
-        let factor = if node.is_terminal() { LEAF_AGE } else { 1 };
-        (self.now.saturating_sub(node.last_used) as usize).saturating_mul(factor).min(AGES - 1)
+impl NodeRanks {
+    fn rank(&self, node: &TrieNode) -> usize {
+        let age = u128::from(self.now.saturating_sub(node.last_used)) + 1;
+        let age = if node.is_terminal() { age * LEAF_AGE } else { age };
+        // At least 1: a size has 64 bits.
+        let relative = (age << 64) / u128::from(node.size().max(1));
+        let doublings = relative.checked_ilog2().unwrap_or_default();
+        let part = (relative >> doublings.saturating_sub(RANK_BITS)) as usize & ((1 << RANK_BITS) - 1);
+        ((doublings as usize) << RANK_BITS) | part
     }
 
     fn count(&mut self, link: &Link) {
         let Some(node) = link.in_memory() else { return };
-        match self.age(node) {
-            age if node.is_saved() => self.saved.get_mut(age).into_iter().for_each(|count| *count += 1),
+        match self.rank(node) {
+            rank if node.is_saved() => self.saved.get_mut(rank).into_iter().for_each(|count| *count += 1),
             _ => self.unsaved += 1,
         }
         self.count(&node.left);
         self.count(&node.right);
     }
 
-    /// Returns the age from which nodes are evicted so that at most `nodes` stay, and the number of nodes that stay.
+    /// Returns the rank from which nodes are evicted so that at most `nodes` stay, and the number of nodes that stay.
     fn limit(&self, nodes: usize) -> (usize, usize) {
         let mut kept = self.unsaved;
-        for (age, count) in self.saved.iter().enumerate() {
+        for (rank, count) in self.saved.iter().enumerate() {
             if kept + count > nodes {
-                return (age, kept);
+                return (rank, kept);
             }
             kept += count;
         }
-        (AGES, kept)
+        (RANKS, kept)
     }
 
-    /// Replaces the nodes from an age on by their hashes, and adds their subtrees to `evicted`. Nodes that other versions of the trie
+    /// Replaces the nodes from a rank on by their hashes, and adds their subtrees to `evicted`. Nodes that other versions of the trie
     /// share are copied, the others change in place: a copy of all kept nodes would double the memory of the trie for a while.
     fn evict(&self, link: &mut Link, limit: usize, evicted: &mut Vec<Link>) {
         if let Some(replacement) = self.replacement(link, limit) {
@@ -62,7 +74,7 @@ impl NodeAges {
             }
             Some(_) => {}
             None => {
-                if let Some(copy) = self.without_old(link, limit) {
+                if let Some(copy) = self.without_evicted(link, limit) {
                     *link = copy;
                 }
             }
@@ -72,17 +84,17 @@ impl NodeAges {
     /// Returns the hash of a node in memory that is to be evicted.
     fn replacement(&self, link: &Link, limit: usize) -> Option<Link> {
         let node = link.in_memory()?;
-        let is_old = !node.is_embeddable() && node.is_saved() && self.age(node) >= limit;
-        is_old.then(|| Link::stored(node.hash()))
+        let is_evicted = !node.is_embeddable() && node.is_saved() && self.rank(node) >= limit;
+        is_evicted.then(|| Link::stored(node.hash()))
     }
 
-    /// Returns a copy of the subtree without the nodes from an age on; `None` if there are no such nodes.
-    fn without_old(&self, link: &Link, limit: usize) -> Option<Link> {
+    /// Returns a copy of the subtree without the nodes from a rank on; `None` if there are no such nodes.
+    fn without_evicted(&self, link: &Link, limit: usize) -> Option<Link> {
         if let Some(replacement) = self.replacement(link, limit) {
             return Some(replacement);
         }
         let node = link.in_memory().filter(|node| !node.is_embeddable())?;
-        let (left, right) = match (self.without_old(&node.left, limit), self.without_old(&node.right, limit)) {
+        let (left, right) = match (self.without_evicted(&node.left, limit), self.without_evicted(&node.right, limit)) {
             (None, None) => return None,
             (left, right) => (left.unwrap_or_else(|| node.left.clone()), right.unwrap_or_else(|| node.right.clone())),
         };
@@ -92,11 +104,11 @@ impl NodeAges {
 
 /// Evicts nodes until at most `nodes` are in memory. Nodes that are not saved stay in any case. `now`: number of changes of the trie
 /// so far. Returns the number of nodes that stay, and the evicted subtrees, for the caller to free.
-pub(crate) fn evict_least_used(root: &mut Link, now: u32, nodes: usize) -> (usize, Vec<Link>) {
-    let mut ages = NodeAges { now, saved: vec![0; AGES], unsaved: 0 };
-    ages.count(root);
-    let (limit, kept) = ages.limit(nodes);
+pub(crate) fn evict_least_needed(root: &mut Link, now: u32, nodes: usize) -> (usize, Vec<Link>) {
+    let mut ranks = NodeRanks { now, saved: vec![0; RANKS], unsaved: 0 };
+    ranks.count(root);
+    let (limit, kept) = ranks.limit(nodes);
     let mut evicted = Vec::new();
-    ages.evict(root, limit, &mut evicted);
+    ranks.evict(root, limit, &mut evicted);
     (kept, evicted)
 }

@@ -279,10 +279,10 @@ impl Trie {
         rows
     }
 
-    /// Evicts saved nodes from memory, the least recently changed first, until at most `nodes` are left. Nodes that are not saved
-    /// stay. Returns the number of nodes that are left. The evicted nodes are freed on another thread.
+    /// Evicts saved nodes from memory until at most `nodes` are left, first the nodes that the next changes need least. Nodes that are not
+    /// saved stay. Returns the number of nodes that are left. The evicted nodes are freed on another thread.
     pub fn evict(&mut self, nodes: usize) -> usize {
-        let (left, evicted) = eviction::evict_least_used(&mut self.root, self.changes, nodes);
+        let (left, evicted) = eviction::evict_least_needed(&mut self.root, self.changes, nodes);
         self.created = 0;
         rayon::spawn(move || drop(evicted));
         left
