@@ -54,14 +54,15 @@ impl IndexEntry {
 
     /// Decodes an entry of either size.
     fn decode(bytes: &[u8]) -> Self {
-        let encoded = bytes.iter().fold(0, |number: u128, byte| number << 8 | u128::from(*byte));
-        match bytes.len() {
-            WIDE_ENTRY_BYTES => {
-                let prefix = encoded >> (LOCATION_BITS + 8);
-                Self(prefix << LOCATION_BITS | encoded & ((1 << LOCATION_BITS) - 1))
-            }
-            _ => Self(encoded),
+        if let Ok(narrow) = <[u8; ENTRY_BYTES]>::try_from(bytes) {
+            let mut encoded = [0; WIDE_ENTRY_BYTES];
+            let [_, rest @ ..] = &mut encoded;
+            *rest = narrow;
+            return Self(u128::from_be_bytes(encoded));
         }
+        let encoded = bytes.try_into().map_or(0, u128::from_be_bytes);
+        let prefix = encoded >> (LOCATION_BITS + 8);
+        Self(prefix << LOCATION_BITS | encoded & ((1 << LOCATION_BITS) - 1))
     }
 
     fn encode(self) -> [u8; ENTRY_BYTES] {
@@ -137,21 +138,20 @@ impl IndexSegment {
         let expected = first + ((u128::from(last - first) * u128::from(within)) >> group_shift(self.count)) as u64;
         let near = (first.max(expected.saturating_sub(REACH)), last.min(expected + REACH));
         let mut entries = self.read_entries(near.0, near.1)?;
-        let is_bounded = |at: u64, end: u64, entry: Option<&IndexEntry>, order| {
+        let is_bounded = |at: u64, end: u64, entry: Option<IndexEntry>, order| {
             at == end || entry.is_some_and(|entry| entry.prefix().cmp(&prefix) == order)
         };
-        let begins_below = is_bounded(near.0, first, entries.first(), Ordering::Less);
+        let begins_below = is_bounded(near.0, first, entries.get(0), Ordering::Less);
         if !begins_below || !is_bounded(near.1, last, entries.last(), Ordering::Greater) {
             entries = self.read_entries(first, last)?;
         }
-        entries.retain(|entry| entry.prefix() == prefix);
-        Ok(entries)
+        Ok(entries.with_prefix(prefix))
     }
 
-    fn read_entries(&self, from: u64, to: u64) -> io::Result<Vec<IndexEntry>> {
+    fn read_entries(&self, from: u64, to: u64) -> io::Result<EncodedEntries> {
         let mut bytes = vec![0; (to - from) as usize * self.entry_bytes];
         self.file.read_exact_at(&mut bytes, self.offset(from))?;
-        Ok(bytes.chunks_exact(self.entry_bytes).map(IndexEntry::decode).collect())
+        Ok(EncodedEntries { bytes, entry_bytes: self.entry_bytes })
     }
 
     /// Returns the offset of an entry.
@@ -170,8 +170,9 @@ impl IndexSegment {
     }
 
     fn entry(&self, index: u64) -> io::Result<IndexEntry> {
-        let entries = self.read_entries(index, index.saturating_add(1))?;
-        entries.first().copied().ok_or_else(|| damaged("an index segment is inconsistent"))
+        self.read_entries(index, index.saturating_add(1))?
+            .get(0)
+            .ok_or_else(|| damaged("an index segment is inconsistent"))
     }
 
     /// Iterates over the entries in order, without the first `skipped` ones.
@@ -181,6 +182,40 @@ impl IndexSegment {
         let mut input = BufReader::with_capacity(BUFFER_BYTES, file);
         let entry_bytes = self.entry_bytes;
         Ok((skipped..self.count).map(move |_| read_entry(&mut input, entry_bytes)))
+    }
+}
+
+/// Entries as in the file, in order. A look-up decodes few of them.
+struct EncodedEntries {
+    bytes: Vec<u8>,
+    entry_bytes: usize,
+}
+
+impl EncodedEntries {
+    fn get(&self, index: usize) -> Option<IndexEntry> {
+        let start = index * self.entry_bytes;
+        self.bytes.get(start..start + self.entry_bytes).map(IndexEntry::decode)
+    }
+
+    fn last(&self) -> Option<IndexEntry> {
+        self.get(self.len().checked_sub(1)?)
+    }
+
+    fn len(&self) -> usize {
+        self.bytes.len() / self.entry_bytes
+    }
+
+    fn with_prefix(&self, prefix: u64) -> Vec<IndexEntry> {
+        let (mut below, mut above) = (0, self.len());
+        while below < above {
+            let middle = below.midpoint(above);
+            if self.get(middle).is_some_and(|entry| entry.prefix() < prefix) {
+                below = middle + 1
+            } else {
+                above = middle
+            }
+        }
+        (below..self.len()).map_while(|index| self.get(index).filter(|entry| entry.prefix() == prefix)).collect()
     }
 }
 
