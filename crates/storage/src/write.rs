@@ -161,7 +161,8 @@ impl Store {
         }
         // The block changes its parent's state to the new one: later reads of the parent's state must not see the new values.
         let mut changes = self.changes_of_head(change.number, &change.head)?;
-        history::remove_in_batch(&self.database, &mut batch, change.number, &changes)?;
+        let removed = history::row_keys(change.number, &changes).collect();
+        history::remove_in_batch(&self.database, &mut batch, removed)?;
         changes.extend(change.changes.clone());
         self.batch_changes(&mut batch, change.number, &change.head, &changes)?;
         // The changes that these replace keep their references: a snapshot may restore them.
@@ -357,11 +358,13 @@ impl Store {
         let none = ChangeSet::default();
         let own = write.changes.map_or(&none, |changes| &**changes);
         let mut difference = ChangeSet::default();
+        let mut removed = Vec::new();
         for (number, hash) in best.retracted {
             let changes = self.changes(*number, hash)?;
-            history::remove_in_batch(&self.database, batch, *number, &changes)?;
+            removed.extend(history::row_keys(*number, &changes));
             difference.extend(changes.reversed());
         }
+        history::remove_in_batch(&self.database, batch, removed)?;
         for (number, hash) in best.enacted {
             let changes = if *hash == write.hash { own.clone() } else { self.changes(*number, hash)? };
             history::add_to_batch(&self.database, batch, *number, &changes)?;
@@ -504,18 +507,19 @@ impl Store {
             Ok(())
         })?;
         let retracted: HashSet<B256> = rewind.retracted.iter().map(|(_, hash)| *hash).collect();
-        let mut references = ReferenceChanges::default();
+        let (mut references, mut removed) = (ReferenceChanges::default(), Vec::new());
         self.database.visit_range(CHANGES, &rewind.height.saturating_add(1).to_be_bytes(), None, |key, row| {
             let damaged = || StorageError::damaged_row(CHANGES, key, "cannot be decoded");
             let (number, hash) = key.split_first_chunk().ok_or_else(damaged)?;
             let set = ChangeSet::decode(row).ok_or_else(damaged)?;
             references.remove_set(&set);
             if B256::try_from(hash).is_ok_and(|hash| retracted.contains(&hash)) {
-                history::remove_in_batch(&self.database, &mut batch, u64::from_be_bytes(*number), &set)?;
+                removed.extend(history::row_keys(u64::from_be_bytes(*number), &set));
             }
             batch.delete_cf(changes, key);
             Ok(())
         })?;
+        history::remove_in_batch(&self.database, &mut batch, removed)?;
         references.add_to_batch(&self.database, &mut batch)?;
         for hash in &deleted {
             self.remove_locations(&mut batch, hash, &deleted)?;
