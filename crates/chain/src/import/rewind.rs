@@ -1,6 +1,7 @@
 //! Going back to a lower block of the best chain.
 
 use std::sync::Arc;
+use std::{panic, thread};
 
 use rhizome_storage::{ChangeSet, NodeVersions, Rewind};
 
@@ -41,13 +42,19 @@ impl RewindBatch {
 pub(crate) fn rewind(writer: &mut HeadWriter, height: u64) -> Result<(), ChainError> {
     let steps = Arc::clone(&writer.steps);
     steps.archive.check_state(height)?;
-    let mut top = steps.archive.store.highest_number()?.unwrap_or_default().max(height);
+    let top = steps.archive.store.highest_number()?.unwrap_or_default().max(height);
+    let plan = |top| RewindBatch::plan(&steps.archive, top, height, steps.config.changes_per_batch());
+    let mut batch = plan(top)?;
     loop {
-        let batch = RewindBatch::plan(&steps.archive, top, height, steps.config.changes_per_batch())?;
-        top = batch.height;
-        delete_above(writer, &batch)?;
-        if top == height {
-            break;
+        let next = thread::scope(|scope| {
+            // Reads the changes of lower blocks while those of this batch are written.
+            let lower = (batch.height > height).then(|| scope.spawn(|| plan(batch.height)));
+            delete_above(writer, &batch)?;
+            lower.map(|lower| lower.join().unwrap_or_else(|panic| panic::resume_unwind(panic))).transpose()
+        })?;
+        match next {
+            Some(next) => batch = next,
+            None => break,
         }
     }
     // Blocks on the deleted ones may be valid on another state.
