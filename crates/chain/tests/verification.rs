@@ -115,9 +115,9 @@ fn hide_node(dir: &Path, hash: &B256) {
     let mut found = 0;
     for file in fs::read_dir(dir.join("chain/nodes")).unwrap().map(|file| file.unwrap().path()) {
         let mut list = fs::read(&file).unwrap();
-        let entry = list.chunks_exact_mut(16).find(|entry| entry.starts_with(&hash[..7]));
+        let entry = list.chunks_exact_mut(15).find(|entry| entry.starts_with(&hash[..6]));
         if let Some(entry) = entry.filter(|_| file.extension().is_some_and(|kind| kind == "index")) {
-            entry[6] ^= 1;
+            entry[5] ^= 1;
             fs::write(file, &list).unwrap();
             found += 1;
         }

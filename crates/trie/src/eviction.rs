@@ -1,10 +1,9 @@
 //! Eviction of the nodes that the next changes need least: the memory of a trie stays bounded, and the nodes near the root stay,
 //! because every change uses them.
 //!
-//! Keys are spread evenly, so a change goes through a node with a probability that grows with the part of the trie below it, and the
-//! longer a node has not been used the lower it is. By the time since the last use alone, the paths of the last blocks push out the
-//! nodes above them that later blocks share: a block of 818 new keys at 5 million entries, with 260,000 nodes in memory, loaded 7 nodes
-//! for a key.
+//! Keys are spread evenly, so a change goes through a node with a probability in proportion to the size of its subtree. If only the
+//! time since the last use counted, the paths of the last blocks would push out the nodes above them that later blocks share: an
+//! import in 512 MB (818 new keys in a block, 4.7 million entries) would read 7.9 MB a block, and not 7.2.
 
 use std::mem;
 use std::sync::Arc;
@@ -19,7 +18,7 @@ const RANK_BITS: u32 = 3;
 const LEAF_AGE: u128 = 8;
 
 /// Nodes in memory, by their rank: the time since a change last went through the node, in changes of the trie, in relation to the size
-/// of the subtree. That of a node is not above those of its children.
+/// of the subtree. The rank of a node is at most that of its children.
 struct NodeRanks {
     now: u32,
     /// Number of saved nodes of each rank.

@@ -277,7 +277,7 @@ impl StateReader for ImportStateReader {
             Some(value) => value,
             None => self.store.value_of(key, &self.stored(key)?, |mark| self.is_present(mark))?,
         };
-        // The next block nearly always has a value for a key that has none: it would replace the entry.
+        // A block that reads a key without a value nearly always writes one, which would replace the entry.
         if cached.is_none() && value.is_some() {
             self.values.insert(key.to_vec(), CachedValue::Value(value.clone()));
         }
