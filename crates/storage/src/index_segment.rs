@@ -145,7 +145,7 @@ impl IndexSegment {
         if !begins_below || !is_bounded(near.1, last, entries.last(), Ordering::Greater) {
             entries = self.read_entries(first, last)?;
         }
-        Ok(entries.with_prefix(prefix))
+        entries.with_prefix(prefix)
     }
 
     fn read_entries(&self, from: u64, to: u64) -> io::Result<EncodedEntries> {
@@ -161,12 +161,7 @@ impl IndexSegment {
 
     /// Returns the number of entries up to `last`, inclusive.
     fn count_up_to(&self, last: IndexEntry) -> io::Result<u64> {
-        let (mut below, mut above) = (0, self.count);
-        while below < above {
-            let middle = below.midpoint(above);
-            if self.entry(middle)? <= last { below = middle + 1 } else { above = middle }
-        }
-        Ok(below)
+        partition_point(self.count, |index| Ok(self.entry(index)? <= last))
     }
 
     fn entry(&self, index: u64) -> io::Result<IndexEntry> {
@@ -205,18 +200,22 @@ impl EncodedEntries {
         self.bytes.len() / self.entry_bytes
     }
 
-    fn with_prefix(&self, prefix: u64) -> Vec<IndexEntry> {
-        let (mut below, mut above) = (0, self.len());
-        while below < above {
-            let middle = below.midpoint(above);
-            if self.get(middle).is_some_and(|entry| entry.prefix() < prefix) {
-                below = middle + 1
-            } else {
-                above = middle
-            }
-        }
-        (below..self.len()).map_while(|index| self.get(index).filter(|entry| entry.prefix() == prefix)).collect()
+    fn with_prefix(&self, prefix: u64) -> io::Result<Vec<IndexEntry>> {
+        let is_below = |index| Ok(self.get(index as usize).is_some_and(|entry| entry.prefix() < prefix));
+        let first = partition_point(self.len() as u64, is_below)? as usize;
+        let entries = (first..self.len()).map_while(|index| self.get(index));
+        Ok(entries.take_while(|entry| entry.prefix() == prefix).collect())
     }
+}
+
+/// Returns the number of entries that are below, of `count` in order.
+fn partition_point(count: u64, mut is_below: impl FnMut(u64) -> io::Result<bool>) -> io::Result<u64> {
+    let (mut below, mut above) = (0, count);
+    while below < above {
+        let middle = u64::midpoint(below, above);
+        if is_below(middle)? { below = middle + 1 } else { above = middle }
+    }
+    Ok(below)
 }
 
 /// A segment that is being written. Its entries arrive in order.

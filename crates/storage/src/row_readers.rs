@@ -58,14 +58,34 @@ fn start() -> Option<ThreadPool> {
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use rhizome_primitives::{B256, Bytes};
 
+    use super::*;
     use crate::columns::TRIE;
     use crate::record::FlushedTrie;
     use crate::{ChainIdentity, NodeVersions, Store, StoreOptions};
 
     #[test]
-    fn rows_that_several_threads_read_are_in_the_order_of_their_keys() {
+    fn slow_rows_are_read_by_several_threads_and_in_the_order_of_their_keys() {
+        let readers = RowReaders::default();
+        for count in [31, 32, 33, 1000] {
+            let keys: Vec<u16> = (0..count).collect();
+            let read = |keys: &[u16]| {
+                thread::sleep(DISK_READ * FIRST_ROWS as u32);
+                let reader = thread::current().name().unwrap_or_default().to_owned();
+                Ok::<_, ()>(keys.iter().map(|key| (*key, reader.clone())).collect())
+            };
+            let (rows, readers): (Vec<u16>, Vec<String>) = readers.read(&keys, read).unwrap().into_iter().unzip();
+            assert_eq!(rows, keys);
+            let others = readers.iter().filter(|reader| reader.starts_with("read-rows-")).count();
+            assert_eq!(others, if count < 32 { 0 } else { usize::from(count) - FIRST_ROWS }, "{count}");
+        }
+    }
+
+    #[test]
+    fn many_rows_are_in_the_order_of_their_keys() {
         let identity = ChainIdentity { chain_id: 33, genesis: B256::repeat_byte(1) };
         let options = StoreOptions { node_versions: NodeVersions::Current, ..StoreOptions::default() };
         let store = Store::open_temporary(&identity, &options).unwrap();

@@ -1,7 +1,8 @@
 //! Going back to a lower block of the best chain.
 
+use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::{panic, thread};
+use std::thread::{self, Builder};
 
 use rhizome_storage::{ChangeSet, NodeVersions, Rewind};
 
@@ -47,10 +48,14 @@ pub(crate) fn rewind(writer: &mut HeadWriter, height: u64) -> Result<(), ChainEr
     let mut batch = plan(top)?;
     loop {
         let next = thread::scope(|scope| {
-            // Reads the changes of lower blocks while those of this batch are written.
-            let lower = (batch.height > height).then(|| scope.spawn(|| plan(batch.height)));
+            let plan_next = || (batch.height > height).then(|| plan(batch.height)).transpose();
+            // Reads the changes of lower blocks while those of this batch are written; after that if the system refuses a thread.
+            let planning = Builder::new().name("rewind-plan".into()).spawn_scoped(scope, plan_next);
             delete_above(writer, &batch)?;
-            lower.map(|lower| lower.join().unwrap_or_else(|panic| panic::resume_unwind(panic))).transpose()
+            planning.map_or_else(
+                |_refused| plan_next(),
+                |thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            )
         })?;
         match next {
             Some(next) => batch = next,
