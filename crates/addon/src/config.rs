@@ -374,6 +374,11 @@ impl NodeConfig {
         Ok(chain)
     }
 
+    /// Returns the memory for nodes of the head's trie in bytes.
+    pub(crate) fn trie_bytes(&self) -> usize {
+        if self.is_trie_in_memory { usize::MAX } else { self.trie_bytes }
+    }
+
     /// Sets the memory of a chain.
     pub(crate) fn size_caches(&self, chain: &mut ChainConfig) {
         chain.cache_bytes = self.cache_bytes;

@@ -27,6 +27,7 @@ pub mod fleet;
 pub mod fork;
 mod forking;
 pub mod hardhat;
+mod huge_pages;
 pub mod large_body;
 mod memory_purge;
 mod miner;
