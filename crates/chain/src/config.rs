@@ -235,7 +235,7 @@ pub struct ChainConfig {
 }
 
 /// Memory of a loaded trie node, estimated, in bytes.
-pub(crate) const NODE_BYTES: usize = 256;
+pub(crate) const NODE_BYTES: usize = 192;
 /// Memory of a change that is undone, estimated, in bytes: in maps, in the trie, in rows and in a batch; and in the next batch.
 const UNDONE_CHANGE_BYTES: usize = 3072;
 /// Nodes in memory for each changed key that is not flushed, at least. The changed nodes are a fraction of them.

@@ -40,7 +40,7 @@ struct DiffPosition {
 
 impl DiffPosition {
     fn is_at_end(&self) -> bool {
-        self.used == self.node.path.len()
+        self.used == self.node.path().len()
     }
 }
 
@@ -55,7 +55,7 @@ impl DiffWalk<'_> {
         if position.is_at_end() {
             return self.enter(trie, position.node.child(bit));
         }
-        let goes_on = position.node.path.bit(position.used) == bit;
+        let goes_on = position.node.path().bit(position.used) == bit;
         Ok(goes_on.then(|| DiffPosition { node: position.node.clone(), used: position.used + 1 }))
     }
 
@@ -70,9 +70,9 @@ impl DiffWalk<'_> {
             return Ok(());
         }
         let above = self.key.len();
-        let common = old.node.path.common_with(old.used, &new.node.path, new.used);
+        let common = old.node.path().common_with(old.used, new.node.path(), new.used);
         for at in old.used..old.used + common {
-            self.key.push(old.node.path.bit(at));
+            self.key.push(old.node.path().bit(at));
         }
         let old = DiffPosition { used: old.used + common, ..old };
         let new = DiffPosition { used: new.used + common, ..new };
@@ -94,8 +94,8 @@ impl DiffWalk<'_> {
     }
 
     fn compare_values(&mut self, old: &DiffPosition, new: &DiffPosition) -> Result<(), TrieError> {
-        let old_value = old.is_at_end().then_some(&old.node.value).filter(|value| !value.is_none());
-        let new_value = new.is_at_end().then_some(&new.node.value).filter(|value| !value.is_none());
+        let old_value = old.is_at_end().then_some(old.node.value()).filter(|value| !value.is_none());
+        let new_value = new.is_at_end().then_some(new.node.value()).filter(|value| !value.is_none());
         match (old_value, new_value) {
             (Some(old), Some(new)) if old.is_same(new) => Ok(()),
             (_, Some(_)) => self.write(&new.node),
@@ -108,7 +108,7 @@ impl DiffWalk<'_> {
     }
 
     fn write(&mut self, node: &TrieNode) -> Result<(), TrieError> {
-        let value = self.to.value_bytes(&node.value)?;
+        let value = self.to.value_bytes(node.value())?;
         self.emit(value);
         Ok(())
     }
@@ -136,8 +136,8 @@ impl DiffWalk<'_> {
         visit: &mut dyn FnMut(&mut Self, &TrieNode) -> Result<(), TrieError>,
     ) -> Result<(), TrieError> {
         let above = self.key.len();
-        self.key.append(&position.node.path.tail(position.used));
-        if !position.node.value.is_none() {
+        self.key.append(position.node.path().tail(position.used).all_bits());
+        if !position.node.value().is_none() {
             visit(self, &position.node)?;
         }
         let here = self.key.len();

@@ -42,14 +42,14 @@ impl TrieEntries {
             let position = NodePosition::below_path(&self.key);
             let Some(node) = link.peek(&*self.trie.source, position)? else { return Ok(None) };
             let (at, wanted) = (self.key.len(), prefix.len() * 8);
-            let common = node.path.common_with_key(prefix, at);
+            let common = node.path().common_with_key(prefix, at);
             if at + common == wanted {
                 return Ok(Some(link));
             }
-            if common < node.path.len() {
+            if common < node.path().len() {
                 return Ok(None);
             }
-            self.key.append(&node.path);
+            self.key.append(node.path());
             let next = bit(prefix, self.key.len());
             self.key.push(next);
             link = node.child(next).clone();
@@ -75,16 +75,16 @@ impl TrieEntries {
             }
             let position = NodePosition::below_path(&self.key);
             let Some(node) = link.peek(&*self.trie.source, position)? else { continue };
-            self.key.append(&node.path);
+            self.key.append(node.path());
             let length = self.key.len();
             if length > self.max_bits {
                 continue;
             }
             if length < self.max_bits {
-                self.pending.push((node.right.clone(), length, Some(true)));
-                self.pending.push((node.left.clone(), length, Some(false)));
+                self.pending.push((node.right().clone(), length, Some(true)));
+                self.pending.push((node.left().clone(), length, Some(false)));
             }
-            if !node.value.is_none() {
+            if !node.value().is_none() {
                 return Ok(Some(node));
             }
         }
@@ -97,7 +97,7 @@ impl TrieEntries {
     ) -> Option<Result<T, TrieError>> {
         let result = match self.next_node() {
             Ok(None) => return None,
-            Ok(Some(node)) => read(&self.trie, self.key.bytes(), &node.value),
+            Ok(Some(node)) => read(&self.trie, self.key.bytes(), node.value()),
             Err(error) => Err(error),
         };
         if result.is_err() {

@@ -44,8 +44,8 @@ impl NodeRanks {
             rank if node.is_saved() => self.saved.get_mut(rank).into_iter().for_each(|count| *count += 1),
             _ => self.unsaved += 1,
         }
-        self.count(&node.left);
-        self.count(&node.right);
+        self.count(node.left());
+        self.count(node.right());
     }
 
     /// Returns the rank from which nodes are evicted so that at most `nodes` stay, and the number of nodes that stay.
@@ -68,8 +68,10 @@ impl NodeRanks {
         }
         match link.unshared_node() {
             Some(node) if !node.is_embeddable() => {
-                self.evict(&mut node.left, limit, evicted);
-                self.evict(&mut node.right, limit, evicted);
+                if let Some((left, right)) = node.content.children_mut() {
+                    self.evict(left, limit, evicted);
+                    self.evict(right, limit, evicted);
+                }
             }
             Some(_) => {}
             None => {
@@ -93,9 +95,12 @@ impl NodeRanks {
             return Some(replacement);
         }
         let node = link.in_memory().filter(|node| !node.is_embeddable())?;
-        let (left, right) = match (self.without_evicted(&node.left, limit), self.without_evicted(&node.right, limit)) {
+        let (left, right) = match (self.without_evicted(node.left(), limit), self.without_evicted(node.right(), limit))
+        {
             (None, None) => return None,
-            (left, right) => (left.unwrap_or_else(|| node.left.clone()), right.unwrap_or_else(|| node.right.clone())),
+            (left, right) => {
+                (left.unwrap_or_else(|| node.left().clone()), right.unwrap_or_else(|| node.right().clone()))
+            }
         };
         Some(Link::Loaded(Arc::new(node.with_links(left, right))))
     }

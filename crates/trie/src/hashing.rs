@@ -28,7 +28,7 @@ impl<'n> HashLevels<'n> {
     pub(crate) fn unsaved(root: &'n TrieNode, is_root: bool, out: &mut NodeBatch) -> HashLevels<'n> {
         Self::collect(root, is_root, |node| {
             if !node.is_saved() {
-                node.value.write_unsaved(out);
+                node.value().write_unsaved(out);
             }
             !node.is_saved()
         })

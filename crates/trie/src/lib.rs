@@ -22,6 +22,7 @@ pub mod list;
 mod message;
 mod node;
 pub mod node_batch;
+mod node_content;
 mod nodes;
 mod orchid;
 pub mod orchid_state;

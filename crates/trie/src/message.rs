@@ -2,7 +2,7 @@
 
 use rhizome_primitives::B256;
 
-use crate::path::Path;
+use crate::path::{Path, PathBits};
 
 pub(crate) const LONG_VALUE: u8 = 0x20;
 pub(crate) const HAS_PATH: u8 = 0x10;
@@ -182,7 +182,7 @@ impl Flags {
 }
 
 /// Appends the length and the bits of a shared path; nothing if it is empty.
-pub(crate) fn write_path(path: &Path, out: &mut Vec<u8>) {
+pub(crate) fn write_path(path: PathBits<'_>, out: &mut Vec<u8>) {
     match path.len() {
         0 => return,
         // The ranges make these conversions exact.
@@ -197,7 +197,7 @@ pub(crate) fn write_path(path: &Path, out: &mut Vec<u8>) {
 }
 
 /// Returns the number of bytes that [`write_path`] appends.
-pub(crate) fn path_size(path: &Path) -> usize {
+pub(crate) fn path_size(path: PathBits<'_>) -> usize {
     let prefix = match path.len() {
         0 => 0,
         1..=32 | 160..=382 => 1,
@@ -245,8 +245,8 @@ mod tests {
     fn length_field(bits: usize) -> String {
         let path = Path::of(&[], 0, bits);
         let mut out = Vec::new();
-        write_path(&path, &mut out);
-        assert_eq!(out.len(), path_size(&path));
+        write_path(path.all_bits(), &mut out);
+        assert_eq!(out.len(), path_size(path.all_bits()));
         let parsed = Input(&out).path_length().unwrap();
         assert_eq!(parsed, bits);
         out.truncate(out.len() - bits.div_ceil(8));

@@ -1,6 +1,5 @@
 //! Trie nodes and the links to their children.
 
-use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -13,7 +12,8 @@ use crate::message::{
     ChildPart, EMBEDDING_LIMIT, Flags, NodeMessage, NodeMessageError, path_size, varint_size, write_path, write_varint,
 };
 use crate::node_batch::NodeBatch;
-use crate::path::Path;
+use crate::node_content::NodeContent;
+use crate::path::{NodePath, Path, PathBits};
 use crate::source::{NodePosition, NodeRows, NodeSource};
 use crate::value::NodeValue;
 
@@ -39,15 +39,15 @@ pub(crate) struct StoredNode {
 ///
 /// Known lengths mean that a change never loads the siblings on its path: the children size of a parent changes by the
 /// difference between the old child and the new one.
+///
+/// Takes 128 bytes with its counts of links, two cache lines: changes wait for the memory most of the time.
 #[derive(Clone, Debug)]
 pub(crate) struct TrieNode {
-    pub(crate) path: Path,
-    pub(crate) value: NodeValue,
-    pub(crate) left: Link,
-    pub(crate) right: Link,
+    path: NodePath,
+    pub(crate) content: NodeContent,
     /// Size in bytes of everything below this node, as in the message.
     pub(crate) children_size: u64,
-    message_length: usize,
+    message_length: u32,
     below_left: ChildInfo,
     below_right: ChildInfo,
     /// Number of the last change of the trie that went through this node, 0 if none did.
@@ -77,13 +77,29 @@ impl Clone for SavedFlag {
     }
 }
 
-/// Summary of a child, so that a change of one child does not load the other.
+/// Summary of a child, so that a change of one child does not load the other: the length of the message of an embedded child,
+/// otherwise 0, with [`ChildInfo::UNSAVED`].
 #[derive(Clone, Copy, Debug, Default)]
-struct ChildInfo {
-    /// Length of the message of an embedded child, otherwise 0.
-    embedded_length: u8,
-    /// True if anything in the child is not committed. Can be true for a child that was committed or flushed.
-    is_unsaved: bool,
+struct ChildInfo(u8);
+
+impl ChildInfo {
+    /// Set if anything in the child is not committed. Can be set for a child that was committed or flushed.
+    const UNSAVED: u8 = 0x80;
+
+    fn embedded_length(self) -> u8 {
+        self.0 & !Self::UNSAVED
+    }
+
+    fn is_unsaved(self) -> bool {
+        self.0 & Self::UNSAVED != 0
+    }
+
+    /// Removes the mark of a child that is not committed. Returns true if it was set.
+    fn take_unsaved(&mut self) -> bool {
+        let is_unsaved = self.is_unsaved();
+        self.0 &= !Self::UNSAVED;
+        is_unsaved
+    }
 }
 
 impl Link {
@@ -186,23 +202,23 @@ impl Link {
 
     fn summary(&self) -> ChildInfo {
         match self {
-            Link::Loaded(node) => ChildInfo {
+            Link::Loaded(node) => {
                 // At most EMBEDDING_LIMIT.
-                embedded_length: if node.is_embeddable() { node.message_length as u8 } else { 0 },
-                is_unsaved: !node.is_saved(),
-            },
+                let embedded_length = if node.is_embeddable() { node.message_length as u8 } else { 0 };
+                ChildInfo(embedded_length | if node.is_saved() { 0 } else { ChildInfo::UNSAVED })
+            }
             Link::Empty | Link::Stored(_) => ChildInfo::default(),
         }
     }
 
     /// Returns presence and embedding, for the flags of the parent's message.
     fn flags(&self, below: ChildInfo) -> (bool, bool) {
-        (!self.is_empty(), below.embedded_length > 0)
+        (!self.is_empty(), below.embedded_length() > 0)
     }
 
     /// Returns the number of bytes that the child takes in the message of its parent.
     fn message_size(&self, below: ChildInfo) -> usize {
-        match (self.is_empty(), below.embedded_length) {
+        match (self.is_empty(), below.embedded_length()) {
             (true, _) => 0,
             (false, 0) => 32,
             (false, length) => 1 + usize::from(length),
@@ -210,7 +226,7 @@ impl Link {
     }
 
     fn write(&self, below: ChildInfo, out: &mut Vec<u8>) {
-        match (self, below.embedded_length) {
+        match (self, below.embedded_length()) {
             (Link::Loaded(node), length @ 1..) => {
                 out.push(length);
                 node.write(out);
@@ -277,10 +293,8 @@ impl TrieNode {
         let mut node = TrieNode {
             below_left: left.summary(),
             below_right: right.summary(),
-            path,
-            value,
-            left,
-            right,
+            path: path.into(),
+            content: NodeContent::new(value, left, right),
             children_size,
             message_length: 0,
             last_used: 0,
@@ -292,22 +306,25 @@ impl TrieNode {
     }
 
     fn measure(&mut self) {
-        self.message_length = 1
-            + path_size(&self.path)
-            + self.left.message_size(self.below_left)
-            + self.right.message_size(self.below_right)
+        let length = 1
+            + path_size(self.path())
+            + self.left().message_size(self.below_left)
+            + self.right().message_size(self.below_right)
             + if self.is_terminal() { 0 } else { varint_size(self.children_size) }
-            + self.value.message_size();
+            + self.value().message_size();
+        // A key of 4 GB is impossible.
+        self.message_length = length as u32;
     }
 
     /// Updates lengths after a change of the value or of the stated children. `children_size` as in [`TrieNode::new`].
     pub(crate) fn changed(&mut self, is_left: bool, is_right: bool, children_size: u64) {
         if is_left {
-            self.below_left = self.left.summary();
+            self.below_left = self.left().summary();
         }
         if is_right {
-            self.below_right = self.right.summary();
+            self.below_right = self.right().summary();
         }
+        self.content.shrink();
         self.children_size = children_size;
         self.is_saved.set(false);
         self.hash = OnceLock::new();
@@ -315,7 +332,7 @@ impl TrieNode {
     }
 
     pub(crate) fn set_path(&mut self, path: Path) {
-        self.path = path;
+        self.path = path.into();
         self.changed(false, false, self.children_size);
     }
 
@@ -349,50 +366,66 @@ impl TrieNode {
         Ok(Self::with_fields(message.path, value, left, right, message.children_size, true))
     }
 
+    pub(crate) fn path(&self) -> PathBits<'_> {
+        self.path.bits()
+    }
+
+    pub(crate) fn value(&self) -> &NodeValue {
+        self.content.value()
+    }
+
+    pub(crate) fn left(&self) -> &Link {
+        self.content.left()
+    }
+
+    pub(crate) fn right(&self) -> &Link {
+        self.content.right()
+    }
+
     pub(crate) fn is_terminal(&self) -> bool {
-        self.left.is_empty() && self.right.is_empty()
+        self.left().is_empty() && self.right().is_empty()
     }
 
     pub(crate) fn is_embeddable(&self) -> bool {
-        self.is_terminal() && self.message_length <= EMBEDDING_LIMIT
+        self.message_length as usize <= EMBEDDING_LIMIT && self.is_terminal()
     }
 
     /// Iterates over the children that are not fully committed.
     pub(crate) fn unsaved_children(&self) -> impl Iterator<Item = &Arc<TrieNode>> {
-        let children = [(&self.left, self.below_left), (&self.right, self.below_right)];
+        let children = [(self.left(), self.below_left), (self.right(), self.below_right)];
         children.into_iter().filter_map(|(link, below)| match link {
-            Link::Loaded(node) if below.is_unsaved && !node.is_saved() => Some(node),
+            Link::Loaded(node) if below.is_unsaved() && !node.is_saved() => Some(node),
             _ => None,
         })
     }
 
     /// Returns the same node with links that hold other parts of the same children in memory.
     pub(crate) fn with_links(&self, left: Link, right: Link) -> TrieNode {
-        TrieNode { left, right, ..self.clone() }
+        TrieNode { content: NodeContent::new(self.value().clone(), left, right), ..self.clone() }
     }
 
     /// Returns the child in the direction of `bit`.
     pub(crate) fn child(&self, bit: bool) -> &Link {
-        if bit { &self.right } else { &self.left }
+        if bit { self.right() } else { self.left() }
     }
 
     /// Reads a field in each cache line. The result has no meaning.
     pub(crate) fn read_all_parts(&self) -> usize {
-        self.path.len() ^ self.message_length ^ usize::from(self.left.is_empty()) ^ self.last_used as usize
+        self.path().len() ^ (self.message_length ^ self.last_used) as usize ^ usize::from(self.left().is_empty())
     }
 
     /// Reads what the message has of the children. The result has no meaning.
     pub(crate) fn read_child_hashes(&self) -> u8 {
-        self.left.read_hash() ^ self.right.read_hash()
+        self.left().read_hash() ^ self.right().read_hash()
     }
 
     /// Returns the contribution of the node to the children size of its parent.
     pub(crate) fn size(&self) -> u64 {
-        self.children_size.saturating_add(self.message_length as u64).saturating_add(self.value.outside_size())
+        self.children_size.saturating_add(self.message_length.into()).saturating_add(self.value().outside_size())
     }
 
     pub(crate) fn message(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(self.message_length);
+        let mut out = Vec::with_capacity(self.message_length as usize);
         self.write(&mut out);
         out
     }
@@ -400,19 +433,19 @@ impl TrieNode {
     /// Appends the message.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let flags = Flags {
-            is_long_value: matches!(self.value, NodeValue::Long { .. }),
-            has_path: !self.path.is_empty(),
-            left: self.left.flags(self.below_left),
-            right: self.right.flags(self.below_right),
+            is_long_value: matches!(self.value(), NodeValue::Long { .. }),
+            has_path: !self.path().is_empty(),
+            left: self.left().flags(self.below_left),
+            right: self.right().flags(self.below_right),
         };
         out.push(flags.byte());
-        write_path(&self.path, out);
-        self.left.write(self.below_left, out);
-        self.right.write(self.below_right, out);
+        write_path(self.path(), out);
+        self.left().write(self.below_left, out);
+        self.right().write(self.below_right, out);
         if !self.is_terminal() {
             write_varint(self.children_size, out);
         }
-        match &self.value {
+        match self.value() {
             NodeValue::None => {}
             NodeValue::Short(bytes) => out.extend_from_slice(bytes),
             NodeValue::Long { value, .. } => {
@@ -431,7 +464,7 @@ impl TrieNode {
     pub(crate) fn hash_with(&self, work: usize) -> B256 {
         if work >= SUBTREE_CHANGES
             && self.known_hash().is_none()
-            && let (Link::Loaded(left), Link::Loaded(right)) = (&self.left, &self.right)
+            && let (Link::Loaded(left), Link::Loaded(right)) = (self.left(), self.right())
         {
             let (left, right) = (|| left.hash_with(work / 2), || right.hash_with(work / 2));
             if work >= PARALLEL_WORK {
@@ -464,11 +497,11 @@ impl TrieNode {
         }
         rows.push((NodePosition::below_path(above).row_key(), Some(self.message())));
         let length = above.len();
-        above.append(&self.path);
+        above.append(self.path());
         let end = above.len();
-        for (bit, link, below) in [(false, &self.left, self.below_left), (true, &self.right, self.below_right)] {
+        for (bit, link, below) in [(false, self.left(), self.below_left), (true, self.right(), self.below_right)] {
             if let Link::Loaded(node) = link
-                && below.is_unsaved
+                && below.is_unsaved()
             {
                 above.push(bit);
                 node.flush(above, rows);
@@ -485,11 +518,12 @@ impl TrieNode {
 
     fn mark_saved(&mut self) {
         self.is_saved.set(true);
-        if let NodeValue::Long { is_saved, .. } = &mut self.value {
+        if let Some(NodeValue::Long { is_saved, .. }) = self.content.value_mut() {
             *is_saved = true;
         }
-        for (link, below) in [(&mut self.left, &mut self.below_left), (&mut self.right, &mut self.below_right)] {
-            if mem::take(&mut below.is_unsaved) {
+        let Some((left, right)) = self.content.children_mut() else { return };
+        for (link, below) in [(left, &mut self.below_left), (right, &mut self.below_right)] {
+            if below.take_unsaved() {
                 link.mark_saved();
             }
         }
@@ -508,19 +542,19 @@ impl Link {
     /// of a root is always added, even if it is short enough to be embedded.
     pub(crate) fn commit(&mut self, is_root: bool, work: usize, out: &mut NodeBatch) {
         let Link::Loaded(shared) = self else { return };
-        if work >= SUBTREE_CHANGES && shared.left.has_unsaved() && shared.right.has_unsaved() {
+        if work >= SUBTREE_CHANGES && shared.left().has_unsaved() && shared.right().has_unsaved() {
             // Copies the node only if another trie shares it, and that trie has not been committed.
-            let node = Arc::make_mut(shared);
-            if work >= PARALLEL_WORK {
-                let mut right_out = NodeBatch::default();
-                rayon::join(
-                    || node.left.commit(false, work / 2, out),
-                    || node.right.commit(false, work / 2, &mut right_out),
-                );
-                out.append(&right_out);
-            } else {
-                node.left.commit(false, work / 2, out);
-                node.right.commit(false, work / 2, out);
+            match Arc::make_mut(shared).content.children_mut() {
+                Some((left, right)) if work >= PARALLEL_WORK => {
+                    let mut right_out = NodeBatch::default();
+                    rayon::join(|| left.commit(false, work / 2, out), || right.commit(false, work / 2, &mut right_out));
+                    out.append(&right_out);
+                }
+                Some((left, right)) => {
+                    left.commit(false, work / 2, out);
+                    right.commit(false, work / 2, out);
+                }
+                None => {}
             }
         }
         HashLevels::unsaved(shared, is_root, out).write(out);
@@ -551,6 +585,11 @@ mod tests {
     use super::*;
 
     #[test]
+    fn nodes_take_two_cache_lines() {
+        assert_eq!(size_of::<TrieNode>() + 2 * size_of::<usize>(), 128);
+    }
+
+    #[test]
     fn messages_round_trip() {
         let account = concat!(
             "5d7800a28629e41841cc5e7028cd2a3d9f938e13cd947ec05abc7fe734df8dd826",
@@ -562,7 +601,7 @@ mod tests {
             let bytes = Bytes::from(hex::decode(text).unwrap());
             let node = TrieNode::decode(&bytes).unwrap();
             assert_eq!(node.message(), bytes.to_vec());
-            assert_eq!(node.message_length, bytes.len());
+            assert_eq!(node.message_length as usize, bytes.len());
             assert_eq!(node.hash(), keccak256(&bytes));
         }
     }

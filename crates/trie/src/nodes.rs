@@ -47,7 +47,7 @@ impl TrieNodes {
     fn view(&mut self, node: &Arc<TrieNode>, above: Path) -> NodeView {
         let is_root = above.is_empty();
         let mut path = above;
-        path.append(&node.path);
+        path.append(node.path());
         for bit in [true, false] {
             let mut below = path.clone();
             below.push(bit);
@@ -56,12 +56,12 @@ impl TrieNodes {
         NodeView {
             path: path.bytes().to_vec(),
             bits: path.len(),
-            own_bits: node.path.len(),
+            own_bits: node.path().len(),
             message: node.message().into(),
             hash: node.hash(),
             is_embedded: !is_root && node.is_embeddable(),
             children_size: node.children_size,
-            value_length: node.value.length(),
+            value_length: node.value().length(),
         }
     }
 }

@@ -33,7 +33,7 @@ fn orchid_hash(
 ) -> Result<Option<B256>, TrieError> {
     let Some(node) = link.peek(source, NodePosition::below_path(above))? else { return Ok(None) };
     let length = above.len();
-    above.append(&node.path);
+    above.append(node.path());
     let end = above.len();
     let mut child = |bit: bool| {
         above.push(bit);
@@ -43,18 +43,18 @@ fn orchid_hash(
     };
     let (left, right) = (child(false)?, child(true)?);
     above.truncate(length);
-    let mut message = Vec::with_capacity(6 + node.path.bytes().len() + 3 * 32);
+    let mut message = Vec::with_capacity(6 + node.path().bytes().len() + 3 * 32);
     let secure = if is_secure { SECURE } else { 0 };
-    let long = if matches!(node.value, NodeValue::Long { .. }) { LONG_VALUE } else { 0 };
+    let long = if matches!(node.value(), NodeValue::Long { .. }) { LONG_VALUE } else { 0 };
     let children = left.map_or(0, |_| LEFT) | right.map_or(0, |_| RIGHT);
     // The field has two bytes. No key of that format is longer; the reference drops higher bits too.
-    let [.., high, low] = node.path.len().to_be_bytes();
+    let [.., high, low] = node.path().len().to_be_bytes();
     message.extend_from_slice(&[ARITY, secure | long, 0, children, high, low]);
-    message.extend_from_slice(node.path.bytes());
+    message.extend_from_slice(node.path().bytes());
     for hash in [left, right].into_iter().flatten() {
         message.extend_from_slice(hash.as_slice());
     }
-    match &node.value {
+    match node.value() {
         NodeValue::None => {}
         NodeValue::Short(bytes) => message.extend_from_slice(bytes),
         NodeValue::Long { value, .. } => message.extend_from_slice(value.hash().as_slice()),

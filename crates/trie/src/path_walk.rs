@@ -81,12 +81,12 @@ impl<'t> PathWalk<'t> {
     }
 
     fn go_below(&mut self, ReachedNode { node, at, changes, sibling }: ReachedNode<'t>) {
-        let agrees = |change: &Change<'_>| node.path.common_with_key(change.key, at) == node.path.len();
+        let agrees = |change: &Change<'_>| node.path().common_with_key(change.key, at) == node.path().len();
         // In a sorted list, the changes that agree with the path are adjacent.
         let (first, last) = (changes.iter().position(agrees), changes.iter().rposition(agrees));
         let (Some(first), Some(last)) = (first, last) else { return };
         let Some(mut changes) = changes.get(first..=last) else { return };
-        let end = at + node.path.len();
+        let end = at + node.path().len();
         if let Some((here, below)) = changes.split_first().filter(|(here, _)| here.ends_at(end)) {
             if node.is_terminal() && matches!(here.action, Action::Delete) {
                 return self.add_sibling(sibling, here.key, at);
@@ -95,9 +95,9 @@ impl<'t> PathWalk<'t> {
         }
         let (zeros, ones) = split_by_bit(changes, end);
         let only =
-            |other: &'t Link, others: &[Change<'_>]| (node.value.is_none() && others.is_empty()).then_some(other);
-        self.add(&node.left, end + 1, zeros, only(&node.right, ones));
-        self.add(&node.right, end + 1, ones, only(&node.left, zeros));
+            |other: &'t Link, others: &[Change<'_>]| (node.value().is_none() && others.is_empty()).then_some(other);
+        self.add(node.left(), end + 1, zeros, only(node.right(), ones));
+        self.add(node.right(), end + 1, ones, only(node.left(), zeros));
     }
 
     /// Adds the sibling of a leaf that is deleted, with `at` bits of `key` above it.

@@ -48,9 +48,9 @@ impl Trie {
         let mut at = 0;
         while let Some(node) = link.node(&*self.source, NodePosition::below(key, at))? {
             walk.nodes.push(node);
-            let common = node.path.common_with_key(key, at);
+            let common = node.path().common_with_key(key, at);
             at += common;
-            if common < node.path.len() {
+            if common < node.path().len() {
                 return Ok(walk);
             }
             walk.ends.push(at);
@@ -144,7 +144,7 @@ pub fn verify(root: B256, key: &[u8], first_bit: usize, proof: &[Bytes]) -> Resu
             _ => return Err(ProofError::Mismatch { index }),
         };
         let message = message.map_err(|reason| ProofError::Message { index, reason })?;
-        let common = message.path.common_with_key(key, at);
+        let common = message.path.all_bits().common_with_key(key, at);
         at += common;
         let proven = if common < message.path.len() {
             ProofOutcome::Absent

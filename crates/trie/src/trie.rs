@@ -95,10 +95,10 @@ impl Trie {
         let mut link = &self.root;
         let mut at = 0;
         while let Some(node) = link.node(&*self.source, NodePosition::below(key, at))? {
-            if node.path.common_with_key(key, at) < node.path.len() {
+            if node.path().common_with_key(key, at) < node.path().len() {
                 return Ok(None);
             }
-            at += node.path.len();
+            at += node.path().len();
             if at == key.len() * 8 {
                 return Ok(Some(node));
             }
@@ -111,7 +111,7 @@ impl Trie {
     /// Returns the value at `key`.
     pub fn get(&self, key: &[u8]) -> Result<Option<Bytes>, TrieError> {
         match self.find(key)? {
-            Some(node) => self.value_bytes(&node.value),
+            Some(node) => self.value_bytes(node.value()),
             None => Ok(None),
         }
     }
@@ -132,10 +132,10 @@ impl Trie {
 
     /// Returns length and Keccak hash of the value at `key`, without reading a long value.
     pub fn value_length_and_hash(&self, key: &[u8]) -> Result<Option<(usize, B256)>, TrieError> {
-        Ok(self.find(key)?.and_then(|node| match &node.value {
+        Ok(self.find(key)?.and_then(|node| match node.value() {
             NodeValue::None => None,
             NodeValue::Short(bytes) => Some((bytes.len(), keccak256(&**bytes))),
-            NodeValue::Long { value, .. } => Some((node.value.length(), value.hash())),
+            NodeValue::Long { value, .. } => Some((node.value().length(), value.hash())),
         }))
     }
 
@@ -297,7 +297,7 @@ impl Trie {
             count += 1;
             for bit in [true, false] {
                 let mut below = above.clone();
-                below.append(&node.path);
+                below.append(node.path());
                 below.push(bit);
                 pending.push((node.child(bit).clone(), below));
             }

@@ -145,20 +145,20 @@ impl Descent<'_> {
         };
         let before = node.size();
         // In a sorted list, the first or the last key has the shortest common prefix with any path.
-        let agrees = |change: &Change<'_>| node.path.common_with_key(change.key, at);
+        let agrees = |change: &Change<'_>| node.path().common_with_key(change.key, at);
         let mut common = agrees(first);
         if changes.len() > 1 {
             common = common.min(agrees(last));
         }
-        let is_changed = if common == node.path.len() {
+        let is_changed = if common == node.path().len() {
             self.update_node(link, at, changes)?
         } else {
             // Deletions of absent keys must not split the path.
             let effective: Vec<_> =
-                changes.iter().filter(|c| c.put().is_some() || agrees(c) == node.path.len()).cloned().collect();
+                changes.iter().filter(|c| c.put().is_some() || agrees(c) == node.path().len()).cloned().collect();
             match effective.iter().map(agrees).min() {
                 None => false,
-                Some(common) if common == node.path.len() => self.update_node(link, at, &effective)?,
+                Some(common) if common == node.path().len() => self.update_node(link, at, &effective)?,
                 Some(common) => {
                     self.split(link, at, common, &effective)?;
                     true
@@ -175,18 +175,18 @@ impl Descent<'_> {
         let Some(node) = link.node_mut(self.source, NodePosition::below(key, at))? else { return Ok(false) };
         node.last_used = self.number;
         let had_row = !node.is_embeddable();
-        let end = at + node.path.len();
+        let end = at + node.path().len();
         let (here, below) = match changes.split_first() {
             Some((first, rest)) if first.ends_at(end) => (Some(&first.action), rest),
             _ => (None, changes),
         };
         let value = match here {
-            Some(Action::Wipe) if !node.value.is_none() => {
+            Some(Action::Wipe) if !node.value().is_none() => {
                 *link = self.build(below, at);
                 return Ok(true);
             }
-            Some(Action::Put(value)) if !value.is_same(&node.value) => Some(value.clone()),
-            Some(Action::Delete) if !node.value.is_none() => Some(NodeValue::None),
+            Some(Action::Put(value)) if !value.is_same(node.value()) => Some(value.clone()),
+            Some(Action::Delete) if !node.value().is_none() => Some(NodeValue::None),
             _ => None,
         };
         let (left, right) = self.update_children(node, end, below)?;
@@ -196,10 +196,10 @@ impl Descent<'_> {
         let size = SizeChange::apply(left.as_ref(), node.children_size);
         let size = size.and_then(|size| SizeChange::apply(right.as_ref(), size)).ok_or(TrieError::ChildrenSize)?;
         if let Some(value) = value {
-            node.value = value;
+            node.content.set_value(value);
         }
         node.changed(left.is_some(), right.is_some(), size);
-        if node.value.is_none() && (node.left.is_empty() || node.right.is_empty()) {
+        if node.value().is_none() && (node.left().is_empty() || node.right().is_empty()) {
             self.make_canonical(link, at, key)?;
         }
         if had_row {
@@ -214,8 +214,12 @@ impl Descent<'_> {
         end: usize,
         below: &[Change<'_>],
     ) -> Result<(Option<SizeChange>, Option<SizeChange>), TrieError> {
+        if below.is_empty() {
+            return Ok((None, None));
+        }
         let (zeros, ones) = split_by_bit(below, end);
-        let TrieNode { left, right, .. } = node;
+        node.content.reserve_children();
+        let Some((left, right)) = node.content.children_mut() else { return Ok((None, None)) };
         if below.len() > SUBTREE_CHANGES {
             touch(left, end + 1, zeros);
             touch(right, end + 1, ones);
@@ -225,6 +229,7 @@ impl Descent<'_> {
         } else {
             (self.update(left, end + 1, zeros), self.update(right, end + 1, ones))
         };
+        node.content.shrink();
         Ok((left?, right?))
     }
 
@@ -239,9 +244,9 @@ impl Descent<'_> {
             _ => (NodeValue::None, changes),
         };
         let (zeros, ones) = split_by_bit(below, end);
-        let (old_bit, path) = (node.path.bit(common), node.path.head(common));
+        let (old_bit, path) = (node.path().bit(common), node.path().head(common));
         let (old_changes, new_changes) = if old_bit { (ones, zeros) } else { (zeros, ones) };
-        node.set_path(node.path.tail(common + 1));
+        node.set_path(node.path().tail(common + 1));
         let mut old = mem::take(link);
         self.update(&mut old, end + 1, old_changes)?;
         let new = self.build(new_changes, end + 1);
@@ -260,24 +265,28 @@ impl Descent<'_> {
     /// child. `at` bits of `key` are above the node.
     fn make_canonical(&self, link: &mut Link, at: usize, key: &[u8]) -> Result<(), TrieError> {
         let Some(node) = link.node_mut(self.source, NodePosition::below(key, at))? else { return Ok(()) };
-        let (bit, only) = match (node.value.is_none(), node.left.is_empty(), node.right.is_empty()) {
+        let bit = match (node.value().is_none(), node.left().is_empty(), node.right().is_empty()) {
             (true, true, true) => {
                 *link = Link::Empty;
                 return Ok(());
             }
-            (true, false, true) => (false, &mut node.left),
-            (true, true, false) => (true, &mut node.right),
+            (true, false, true) => false,
+            (true, true, false) => true,
             _ => return Ok(()),
         };
+        let mut own = node.path().to_path();
+        own.push(bit);
+        let Some((left, right)) = node.content.children_mut() else { return Ok(()) };
+        let only = if bit { right } else { left };
         let mut below = Path::of(key, 0, at);
-        below.append(&node.path);
-        below.push(bit);
+        below.append(own.all_bits());
         let position = NodePosition::below_path(&below);
         if let Some(child) = only.node_mut(self.source, position)? {
             if !child.is_embeddable() {
                 self.add_vacated(position);
             }
-            child.set_path(node.path.join(bit, &child.path));
+            own.append(child.path());
+            child.set_path(own);
         }
         *link = mem::take(only);
         Ok(())

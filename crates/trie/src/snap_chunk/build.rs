@@ -30,7 +30,7 @@ pub struct BuiltChunk {
 /// of the paths to its ends, without keeping them in memory.
 pub fn build_chunk(trie: &Trie, from: u64, to: u64) -> Result<Option<BuiltChunk>, TrieError> {
     let Some(mut walk) = ChunkWalk::find(trie, from)? else { return Ok(None) };
-    let first_left = walk.stack.last().and_then(|visit| outside_hash(&visit.node.left));
+    let first_left = walk.stack.last().and_then(|visit| outside_hash(visit.node.left()));
     let mut nodes = Vec::new();
     let mut last = None;
     while walk.position < to
@@ -50,12 +50,12 @@ pub fn build_chunk(trie: &Trie, from: u64, to: u64) -> Result<Option<BuiltChunk>
     }
     let mut last_hashes = Vec::new();
     if let Some(last) = last {
-        put_hash(&mut last_hashes, outside_hash(&last.node.left));
-        put_hash(&mut last_hashes, outside_hash(&last.node.right));
+        put_hash(&mut last_hashes, outside_hash(last.node.left()));
+        put_hash(&mut last_hashes, outside_hash(last.node.right()));
     }
     let mut post = Vec::new();
     for visit in walk.stack.iter().rev() {
-        put_pair(&mut post, &sync_form(trie, &visit.node)?, outside_hash(&visit.node.right));
+        put_pair(&mut post, &sync_form(trie, &visit.node)?, outside_hash(visit.node.right()));
     }
     let mut elements = list(&walk.pre);
     elements.extend_from_slice(&list(&nodes));
@@ -88,7 +88,7 @@ struct Visit {
 impl Visit {
     fn new(node: Arc<TrieNode>, above: Path) -> Visit {
         let embedded: u64 =
-            [&node.left, &node.right].into_iter().filter_map(Link::embedded).map(|child| child.size()).sum();
+            [node.left(), node.right()].into_iter().filter_map(Link::embedded).map(|child| child.size()).sum();
         let weight = node.size().saturating_sub(node.children_size).saturating_add(embedded);
         Visit { node, above, weight }
     }
@@ -110,7 +110,7 @@ impl RangeReader<'_> {
             return Ok(None);
         }
         let mut above = parent.above.clone();
-        above.append(&parent.node.path);
+        above.append(parent.node.path());
         let in_subtree = match link {
             Link::Stored(stored) if parent.node.children_size <= RANGE_BYTES => {
                 self.in_subtree(&above, stored.hash())?
@@ -172,7 +172,7 @@ impl ChunkWalk<'_> {
                 return Ok(Some(walk));
             }
             let Some(right) = walk.nodes.child(&visit, true)? else { return Ok(None) };
-            put_pair(&mut walk.pre, &sync_form(trie, &visit.node)?, outside_hash(&visit.node.left));
+            put_pair(&mut walk.pre, &sync_form(trie, &visit.node)?, outside_hash(visit.node.left()));
             walk.position = end;
             visit = right;
         }

@@ -125,7 +125,7 @@ impl<'a> SyncForm<'a> {
 
     /// Appends key and value of the node and of its embedded children. `above`: key bits above the node.
     pub(super) fn entries(&self, mut above: Path, out: &mut Vec<(Vec<u8>, Bytes)>) -> Result<(), SnapChunkError> {
-        above.append(&self.path);
+        above.append(self.path.all_bits());
         if !self.value.is_empty() {
             if !above.len().is_multiple_of(8) {
                 return Err(SnapChunkError::KeyLength(above.len()));
@@ -163,8 +163,8 @@ fn child<'a>(input: &mut Input<'a>, is_present: bool, is_embedded: bool) -> Resu
 /// Returns the sync form of a node.
 pub(super) fn sync_form(trie: &Trie, node: &TrieNode) -> Result<Vec<u8>, TrieError> {
     let mut out: Vec<u8> = node.message().into_iter().take(1).collect();
-    write_path(&node.path, &mut out);
-    for link in [&node.left, &node.right] {
+    write_path(node.path(), &mut out);
+    for link in [node.left(), node.right()] {
         if let Some(child) = link.embedded() {
             let form = sync_form(trie, child)?;
             // At most a long value and the bytes of an embedded message: fits into three bytes unless the value is near
@@ -181,7 +181,7 @@ pub(super) fn sync_form(trie: &Trie, node: &TrieNode) -> Result<Vec<u8>, TrieErr
     if !node.is_terminal() {
         write_varint(node.children_size, &mut out);
     }
-    out.extend_from_slice(&trie.value_bytes(&node.value)?.unwrap_or_default());
+    out.extend_from_slice(&trie.value_bytes(node.value())?.unwrap_or_default());
     Ok(out)
 }
 

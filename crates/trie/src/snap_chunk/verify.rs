@@ -273,7 +273,7 @@ fn node_ranges(
         let weight = node.message.own_size.saturating_add(node.message.embedded_size);
         let end = start.saturating_add(weight);
         let mut path = above.clone();
-        path.append(&element.form.path);
+        path.append(element.form.path.all_bits());
         if path.len() > MAX_KEY_BITS {
             return Err(SnapChunkError::KeyLength(path.len()));
         }
