@@ -286,6 +286,9 @@ enum TimeOffset {
     Block,
 }
 
+/// Memory for nodes from which time counts more than memory.
+const SPARE_TRIE_BYTES: usize = 1 << 30;
+
 impl NodeConfig {
     /// Parses the JSON text.
     pub(crate) fn parse(json: &str) -> Result<Self, RpcError> {
@@ -374,9 +377,9 @@ impl NodeConfig {
         Ok(chain)
     }
 
-    /// Returns the memory for nodes of the head's trie in bytes.
-    pub(crate) fn trie_bytes(&self) -> usize {
-        if self.is_trie_in_memory { usize::MAX } else { self.trie_bytes }
+    /// Returns true if the nodes of the head's trie may take [`SPARE_TRIE_BYTES`].
+    pub(crate) fn has_spare_memory(&self) -> bool {
+        self.is_trie_in_memory || self.trie_bytes >= SPARE_TRIE_BYTES
     }
 
     /// Sets the memory of a chain.

@@ -100,7 +100,7 @@ pub(crate) fn alone(name: &str, work: impl FnOnce() + Send + 'static) -> Result<
 fn start(config: NodeConfig) -> std::result::Result<Running, RpcError> {
     let fork = forking::of_settings(&config)?;
     let is_fork = fork.is_some();
-    huge_pages::set_for_trie(config.trie_bytes());
+    huge_pages::allow(config.has_spare_memory());
     let node = Arc::new(open(&config, fork, None)?);
     let (threads, waiting) = config.pool();
     let pool = Pool::start("pool", threads, waiting).map_err(RpcError::internal)?;
