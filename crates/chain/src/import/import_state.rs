@@ -142,10 +142,8 @@ impl ImportState {
             // The hidden slots of a deleted account are not among the writes.
             self.forget_values();
         }
-        // A value is cached by the first read. Most new values are not read soon, and each insertion evicts another value.
-        for (key, value) in flat.writes.iter().filter(|(key, _)| self.values.contains_key(*key)) {
-            // Fails for an entry that was evicted in between, which needs no update.
-            let _ = self.values.replace(key.clone(), CachedValue::Value(non_empty(value)), true);
+        for (key, value) in &flat.writes {
+            self.values.insert(key.clone(), CachedValue::Value(non_empty(value)));
         }
     }
 
