@@ -15,6 +15,7 @@
 
 mod address_index;
 mod address_rows;
+mod adjacent_nodes;
 mod base_state;
 mod block_log;
 mod cached_nodes;

@@ -25,6 +25,7 @@ use rhizome_primitives::{B256, Bytes, keccak256};
 use rhizome_trie::NodeBatch;
 use rocksdb::{ColumnFamily, DB, WriteBatch, WriteOptions};
 
+use crate::adjacent_nodes::AdjacentNodes;
 use crate::columns::{NODE_BATCHES, NODE_FILES_KEY, NODES};
 use crate::index_segment::{IndexEntry, IndexSegment, NodeLocation, UnfinishedSegment, damaged, merge_entries, prefix};
 use crate::journal_rows::JournalKey;
@@ -35,6 +36,9 @@ const SEGMENTS_PER_LEVEL: usize = 4;
 /// A data file of this size takes no more nodes. A quarter of the range of a location's offset: one flush always fits.
 const FULL_FILE_BYTES: u32 = 1 << 30;
 const BUFFER_BYTES: usize = 1 << 20;
+/// Bytes that are read of a node and those behind it, without another page of the system: about the nodes of a path.
+const READ_BYTES: usize = 1024;
+const PAGE_BYTES: usize = 4096;
 const DATA: &str = "data";
 const INDEX: &str = "index";
 /// A merge that was stopped. The name is that of its first part.
@@ -49,6 +53,7 @@ pub(crate) struct NodeFiles {
     contents: RwLock<Arc<NodeFileSet>>,
     /// Serializes changes of the file set.
     change: Mutex<()>,
+    adjacent: AdjacentNodes,
     next_segment: AtomicU64,
     is_closing: AtomicBool,
 }
@@ -68,6 +73,12 @@ struct NumberedSegment<I = Arc<IndexSegment>> {
     number: u64,
     level: u8,
     index: I,
+}
+
+/// A node, and the bytes behind it in the file.
+struct NodeRead {
+    message: Bytes,
+    behind: Bytes,
 }
 
 /// Failure to flush or merge nodes.
@@ -107,6 +118,7 @@ impl NodeFiles {
             is_temporary,
             contents: RwLock::new(Arc::new(contents)),
             change: Mutex::default(),
+            adjacent: AdjacentNodes::default(),
             next_segment: AtomicU64::new(next_segment),
             is_closing: AtomicBool::new(false),
         })
@@ -114,13 +126,17 @@ impl NodeFiles {
 
     /// Returns a node by its hash.
     pub(crate) fn get(&self, hash: &B256) -> io::Result<Option<Bytes>> {
+        if let Some(message) = self.adjacent.take(hash) {
+            return Ok(Some(message));
+        }
         let contents = self.contents();
         for segment in &contents.segments {
             for entry in segment.index.find(hash.as_slice())? {
-                let message = contents.read(entry.location())?;
+                let NodeRead { message, behind } = contents.read(entry.location())?;
                 let found = keccak256(&message);
                 if found == *hash {
-                    return Ok(Some(message.into()));
+                    self.adjacent.note(&message, behind);
+                    return Ok(Some(message));
                 }
                 // Different hashes can have the same prefix.
                 if prefix(found.as_slice()) != prefix(hash.as_slice()) {
@@ -369,12 +385,25 @@ impl NodeFileSet {
         self.segments.sort_by_key(|segment| (Reverse(segment.level), segment.number));
     }
 
-    fn read(&self, location: NodeLocation) -> io::Result<Vec<u8>> {
+    fn read(&self, location: NodeLocation) -> io::Result<NodeRead> {
         let file =
             self.data.get(usize::from(location.file)).ok_or_else(|| damaged("a node location has an unknown file"))?;
-        let mut message = vec![0; location.length as usize];
-        file.read_exact_at(&mut message, location.offset.into())?;
-        Ok(message)
+        let (offset, length) = (u64::from(location.offset), location.length as usize);
+        let rest_of_page = PAGE_BYTES - location.offset as usize % PAGE_BYTES;
+        let mut bytes = vec![0; length.max(rest_of_page.min(READ_BYTES))];
+        match file.read_exact_at(&mut bytes, offset) {
+            // The last nodes of a file.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof && bytes.len() > length => {
+                bytes.truncate(length);
+                file.read_exact_at(&mut bytes, offset)?;
+            }
+            read => read?,
+        }
+        let bytes = Bytes::from(bytes);
+        Ok(NodeRead {
+            message: Bytes::copy_from_slice(bytes.get(..length).unwrap_or(&bytes)),
+            behind: bytes.slice(length..),
+        })
     }
 
     /// Returns the lowest level with enough segments to merge, and these segments.

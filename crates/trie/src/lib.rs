@@ -9,6 +9,7 @@
 
 pub mod account;
 pub mod activation;
+mod adjacent;
 mod cache_lines;
 mod changed_state;
 mod diff;
@@ -41,6 +42,7 @@ mod value;
 
 pub use account::AccountState;
 pub use activation::{SetUpMode, activation_delta, is_set_up, set_ups};
+pub use adjacent::{child_hashes, message_at_start};
 pub use changed_state::ChangedState;
 pub use diff::diff;
 pub use entries::{TrieEntries, TrieKeys};

@@ -17,6 +17,8 @@ const OLD_FORMAT: u8 = 0x02;
 
 /// Values above this length are long: the message has only their hash and length.
 pub(crate) const SHORT_VALUE_LIMIT: usize = 32;
+/// Bytes of a longer value in a message: its hash and its length.
+pub(crate) const LONG_VALUE_BYTES: usize = 32 + 3;
 /// Terminal children with messages up to this length are embedded in the message of their parent.
 pub(crate) const EMBEDDING_LIMIT: usize = 44;
 /// Maximum length of a value, whose field in a message has three bytes.
@@ -74,14 +76,8 @@ impl<'a> NodeMessage<'a> {
     /// Parses a message embedded in its parent, which is never in the old format, regardless of its first byte.
     pub(crate) fn parse_embedded(bytes: &'a [u8]) -> Result<Self, NodeMessageError> {
         let mut input = Input(bytes);
-        let flags = input.byte()?;
-        let has = |mask: u8| flags & mask != 0;
-        let path = if has(HAS_PATH) { input.path()? } else { Path::default() };
-        let left = input.child(has(HAS_LEFT), has(LEFT_EMBEDDED))?;
-        let right = input.child(has(HAS_RIGHT), has(RIGHT_EMBEDDED))?;
-        let has_child = has(HAS_LEFT) || has(HAS_RIGHT);
-        let children_size = if has_child { input.varint()? } else { 0 };
-        let value = if has(LONG_VALUE) {
+        let (message, is_long_value) = Self::parse_without_value(&mut input)?;
+        let value = if is_long_value {
             let hash = input.hash()?;
             let &[a, b, c] = input.array::<3>()?;
             if !input.0.is_empty() {
@@ -93,7 +89,19 @@ impl<'a> NodeMessage<'a> {
         } else {
             ValuePart::Short(input.0)
         };
-        Ok(NodeMessage { path, left, right, children_size, value })
+        Ok(NodeMessage { value, ..message })
+    }
+
+    /// Parses a message up to its value. Returns it without the value, and whether a long value follows.
+    pub(crate) fn parse_without_value(input: &mut Input<'a>) -> Result<(Self, bool), NodeMessageError> {
+        let flags = input.byte()?;
+        let has = |mask: u8| flags & mask != 0;
+        let path = if has(HAS_PATH) { input.path()? } else { Path::default() };
+        let left = input.child(has(HAS_LEFT), has(LEFT_EMBEDDED))?;
+        let right = input.child(has(HAS_RIGHT), has(RIGHT_EMBEDDED))?;
+        let has_child = has(HAS_LEFT) || has(HAS_RIGHT);
+        let children_size = if has_child { input.varint()? } else { 0 };
+        Ok((NodeMessage { path, left, right, children_size, value: ValuePart::None }, has(LONG_VALUE)))
     }
 }
 

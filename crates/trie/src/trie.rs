@@ -237,8 +237,8 @@ impl Trie {
         }
     }
 
-    /// Returns the messages of new nodes and new long values, each with its hash, children before their parents. Also
-    /// computes the hashes, so callers of both methods call this one before [`Trie::root_hash`].
+    /// Returns the messages of new nodes and new long values, each with its hash, the nodes of a path one behind the
+    /// other. Also computes the hashes, so callers of both methods call this one before [`Trie::root_hash`].
     ///
     /// The batch must be in the source before this trie is opened again by its root; this version continues from
     /// memory. Embedded nodes are part of their parent's message; the root is always included.

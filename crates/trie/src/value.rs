@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use rhizome_primitives::{B256, Bytes, keccak256};
 
 use crate::error::TrieError;
-use crate::message::{MAX_VALUE_LENGTH, SHORT_VALUE_LIMIT, ValuePart};
+use crate::message::{LONG_VALUE_BYTES, MAX_VALUE_LENGTH, SHORT_VALUE_LIMIT, ValuePart};
 use crate::node_batch::NodeBatch;
 
 /// The value of a node.
@@ -144,7 +144,7 @@ impl NodeValue {
         match self {
             NodeValue::None => 0,
             NodeValue::Short(bytes) => bytes.len(),
-            NodeValue::Long { .. } => 32 + 3,
+            NodeValue::Long { .. } => LONG_VALUE_BYTES,
         }
     }
 
