@@ -2,7 +2,8 @@
 //!
 //! A node is addressed by its hash, never changes and is never deleted, so its message is appended to a data file
 //! once. Only the index segments (`index_segment.rs`) are sorted and merged: 15 bytes a node are rewritten a few
-//! times, the message never.
+//! times, the message never. The messages of a path lie one behind the other, so that one read often finds the next node, too
+//! (`adjacent_nodes.rs`).
 //!
 //! One row of the database lists the data files, the end of the last one, and the segments. That row is replaced in
 //! the batch that deletes the flushed node batches from the journal, after all the data it refers to is on the disk.
@@ -174,8 +175,8 @@ impl NodeFiles {
                 let location = NodeLocation { file: number, offset: end, length: node.message.len() as u32 };
                 entries.push(IndexEntry::new(node.hash.as_slice(), location));
                 end = end.checked_add(location.length).ok_or_else(|| damaged("the nodes of one flush exceed 4 GB"))?;
+                buffer.extend_from_slice(node.message);
             }
-            buffer.extend_from_slice(nodes.messages());
             if buffer.len() >= BUFFER_BYTES {
                 file.write_all_at(&buffer, written.into())?;
                 written = end;

@@ -49,8 +49,8 @@ mod tests {
             trie.put(keccak256(number.to_be_bytes()).as_slice(), &vec![7; 1 + number as usize % 60])?;
             let batch = trie.commit();
             let root = batch.iter().position(|node| node.hash == &trie.root_hash()).unwrap_or_default();
-            let start = batch.iter().take(root).map(|node| node.message.len()).sum();
-            let mut rest = batch.messages().get(start..).unwrap_or_default();
+            let messages: Vec<u8> = batch.iter().skip(root).flat_map(|node| node.message.to_vec()).collect();
+            let mut rest = &messages[..];
             let mut wanted = vec![trie.root_hash()];
             let mut found = 0;
             while let Some(message) = wanted.iter().find_map(|hash| message_at_start(rest, hash)) {

@@ -10,7 +10,7 @@ use std::hint::black_box;
 
 use crate::node::TrieNode;
 
-/// Changes whose nodes fit into the second cache of a processor: about 12 nodes for a change, with 250 bytes each.
+/// Changes whose nodes fit into the second cache of a processor: about 12 nodes for a change, with 128 bytes each, and their messages.
 pub(crate) const SUBTREE_CHANGES: usize = 128;
 
 /// Reads all cache lines of nodes.

@@ -541,31 +541,23 @@ impl Link {
     /// Marks the subtree as committed and adds the messages and long values that were not. The message
     /// of a root is always added, even if it is short enough to be embedded.
     pub(crate) fn commit(&mut self, is_root: bool, work: usize, out: &mut NodeBatch) {
-        self.commit_with(&mut NodeBatch::default(), is_root, work, out);
-    }
-
-    /// Like [`Link::commit`], with memory for messages.
-    fn commit_with(&mut self, messages: &mut NodeBatch, is_root: bool, work: usize, out: &mut NodeBatch) {
         let Link::Loaded(shared) = self else { return };
         if work >= SUBTREE_CHANGES && shared.left().has_unsaved() && shared.right().has_unsaved() {
             // Copies the node only if another trie shares it, and that trie has not been committed.
             match Arc::make_mut(shared).content.children_mut() {
                 Some((left, right)) if work >= PARALLEL_WORK => {
                     let mut right_out = NodeBatch::default();
-                    rayon::join(
-                        || left.commit_with(messages, false, work / 2, out),
-                        || right.commit(false, work / 2, &mut right_out),
-                    );
+                    rayon::join(|| left.commit(false, work / 2, out), || right.commit(false, work / 2, &mut right_out));
                     out.append(&right_out);
                 }
                 Some((left, right)) => {
-                    left.commit_with(messages, false, work / 2, out);
-                    right.commit_with(messages, false, work / 2, out);
+                    left.commit(false, work / 2, out);
+                    right.commit(false, work / 2, out);
                 }
                 None => {}
             }
         }
-        HashLevels::unsaved(shared, is_root, out).write(messages, out);
+        HashLevels::unsaved(shared, is_root, out).write(out);
         self.mark_saved();
     }
 

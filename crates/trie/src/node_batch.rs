@@ -13,6 +13,8 @@ pub struct NodeBatch {
     /// Offset of each message.
     starts: Vec<usize>,
     messages: Vec<u8>,
+    /// The positions in the order of iteration.
+    order: Vec<u32>,
 }
 
 /// One node or long value of a batch.
@@ -28,7 +30,7 @@ impl NodeBatch {
     /// Creates an empty batch with room for `count` nodes of `bytes` bytes together.
     pub(crate) fn with_capacity(count: usize, bytes: usize) -> Self {
         let (hashes, starts) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        Self { hashes, starts, messages: Vec::with_capacity(bytes) }
+        Self { hashes, starts, messages: Vec::with_capacity(bytes), order: Vec::with_capacity(count) }
     }
 
     /// Returns true if the batch is empty.
@@ -49,24 +51,24 @@ impl NodeBatch {
         Some(BatchNode { hash, message: self.messages.get(start..end)? })
     }
 
-    /// Iterates over the nodes in the order of insertion.
+    /// Iterates over the nodes. After a commit the nodes of a path follow each other, each before those below it.
     pub fn iter(&self) -> impl Iterator<Item = BatchNode<'_>> {
-        (0..self.len()).map_while(|index| self.get(index))
+        self.order.iter().filter_map(|position| self.get(*position as usize))
     }
 
-    /// Returns the hashes in the order of insertion.
+    /// Returns the hashes in the order of their positions.
     pub fn hashes(&self) -> &[B256] {
         &self.hashes
     }
 
-    /// Returns the messages in the order of insertion, concatenated.
-    pub fn messages(&self) -> &[u8] {
-        &self.messages
+    /// Returns the size of all messages in bytes.
+    pub(crate) fn message_bytes(&self) -> usize {
+        self.messages.len()
     }
 
     /// Returns the size in memory in bytes.
     pub fn bytes(&self) -> usize {
-        self.messages.len() + self.len() * (size_of::<B256>() + size_of::<usize>())
+        self.messages.len() + self.len() * (size_of::<B256>() + size_of::<usize>() + size_of::<u32>())
     }
 
     /// Passes the encoded batch to `use_encoded`: the messages, the length of each in 3 bytes, and their number in 4 bytes
@@ -98,16 +100,29 @@ impl NodeBatch {
             parts.push(message);
             rest = tail;
         }
-        rest.is_empty().then(|| Self { hashes: keccak256_all(&parts), starts, messages: messages.to_vec() })
+        rest.is_empty().then(|| Self {
+            hashes: keccak256_all(&parts),
+            starts,
+            messages: messages.to_vec(),
+            order: (0..).take(parts.len()).collect(),
+        })
     }
 
     /// Adds a message with a known hash.
     pub fn push(&mut self, hash: &B256, message: &[u8]) {
         let index = self.push_unhashed(|bytes| bytes.extend_from_slice(message));
         self.set_hash(index, hash);
+        self.add_to_order([index].into_iter());
     }
 
-    /// Adds the message that `write` appends; [`NodeBatch::set_hash`] must follow for the returned position.
+    /// Adds positions to the end of the order of iteration.
+    pub(crate) fn add_to_order(&mut self, positions: impl Iterator<Item = usize>) {
+        // A batch has far fewer than 2^32 nodes.
+        self.order.extend(positions.map(|position| position as u32));
+    }
+
+    /// Adds the message that `write` appends. [`NodeBatch::set_hash`] and [`NodeBatch::add_to_order`] must follow for the returned
+    /// position.
     pub(crate) fn push_unhashed(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> usize {
         self.starts.push(self.messages.len());
         self.hashes.push(B256::ZERO);
@@ -130,10 +145,12 @@ impl NodeBatch {
         self.hashes.clear();
         self.starts.clear();
         self.messages.clear();
+        self.order.clear();
     }
 
     pub(crate) fn append(&mut self, other: &NodeBatch) {
-        let start = self.messages.len();
+        let (start, first) = (self.messages.len(), self.len());
+        self.add_to_order(other.order.iter().map(|position| first + *position as usize));
         self.hashes.extend_from_slice(&other.hashes);
         self.starts.extend(other.starts.iter().map(|other| start + other));
         self.messages.extend_from_slice(&other.messages);

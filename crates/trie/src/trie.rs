@@ -247,7 +247,7 @@ impl Trie {
         let mut out = NodeBatch::with_capacity(with_spare(self.committed.0), with_spare(self.committed.1));
         self.root.commit(true, self.changed, &mut out);
         self.changed = 0;
-        self.committed = (out.len(), out.messages().len());
+        self.committed = (out.len(), out.message_bytes());
         out
     }
 
