@@ -18,6 +18,7 @@ use rhizome_trie::{child_hashes, message_at_start};
 /// Children in a generation. Two generations are kept.
 const GENERATION: usize = 4096;
 
+/// Children that probably follow nodes that were read.
 #[derive(Default)]
 pub(crate) struct AdjacentNodes {
     /// The bytes that may begin with a node, by its hash.

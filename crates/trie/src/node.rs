@@ -324,7 +324,6 @@ impl TrieNode {
         if is_right {
             self.below_right = self.right().summary();
         }
-        self.content.shrink();
         self.children_size = children_size;
         self.is_saved.set(false);
         self.hash = OnceLock::new();

@@ -54,7 +54,10 @@ impl NodeContent {
         match self {
             Self::Value(present) => *present = value,
             Self::Children(left, right) => *self = Self::new(value, mem::take(left), mem::take(right)),
-            Self::Both(both) => both.value = value,
+            Self::Both(both) => {
+                both.value = value;
+                self.shrink();
+            }
         }
     }
 
@@ -102,5 +105,31 @@ impl NodeContent {
             }
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rhizome_primitives::B256;
+
+    use super::*;
+    use crate::value::KnownValue;
+
+    #[test]
+    fn content_without_value_or_children_takes_no_room_for_them() {
+        let mut content = NodeContent::new(KnownValue::Short(&[1]).into(), Link::Empty, Link::Empty);
+        content.reserve_children();
+        if let Some((left, _)) = content.children_mut() {
+            *left = Link::stored(B256::ZERO);
+        }
+        content.shrink();
+        assert!(matches!(content, NodeContent::Both(_)));
+        content.set_value(NodeValue::None);
+        assert!(matches!(content, NodeContent::Children(Link::Stored(_), Link::Empty)));
+        if let Some((left, _)) = content.children_mut() {
+            *left = Link::Empty;
+        }
+        content.shrink();
+        assert!(matches!(content, NodeContent::Value(NodeValue::None)));
     }
 }
