@@ -142,7 +142,7 @@ impl Archive {
         let record = self.known_record(&hash)?;
         let root = record.state_root;
         let has_all_nodes = self.store.node_versions() == NodeVersions::All;
-        if has_all_nodes && root != EMPTY_ROOT && self.store.node(&root)?.is_none() {
+        if has_all_nodes && root != EMPTY_ROOT && self.store.by_hash(&root)?.is_none() {
             return Err(ChainError::MissingState { number: record.number(), hash, root });
         }
         Ok(record)

@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 use rhizome_primitives::{B256, Bytes};
 use rhizome_storage::{ChainIdentity, CurrentNodes, Durability, FlushedTrie, NodeVersions, Store, StoreOptions};
 use rhizome_trie::snap_chunk::{BuiltChunk, CHUNK_SIZE, build_chunk};
-use rhizome_trie::{NodePosition, NodeSource, SourceError, Trie};
+use rhizome_trie::{NodePosition, NodeSource, SourceError, SourceNode, Trie, WantedNode};
 
 use crate::archive::Archive;
 use crate::archive::derived_trie::move_trie;
@@ -77,11 +77,6 @@ impl StateSnapshot {
         }
     }
 
-    /// Returns the message of the node with this hash at a position; `None` if there is none.
-    pub fn node(&self, position: NodePosition<'_>, hash: &B256) -> Result<Option<Bytes>, ChainError> {
-        self.nodes.node(position, hash).map_err(|error| ChainError::Trie(error.into()))
-    }
-
     /// Returns the chunk of snap synchronization that starts at a byte offset; `None` beyond the end of the trie.
     pub fn chunk(&self, from: u64) -> Result<Option<BuiltChunk>, ChainError> {
         Ok(build_chunk(&self.trie(), from, from.saturating_add(CHUNK_SIZE))?)
@@ -106,8 +101,8 @@ impl NodeSource for SnapshotNodes {
         self.nodes.as_ref().map_or(Ok(None), |nodes| nodes.get(hash))
     }
 
-    fn node(&self, position: NodePosition<'_>, hash: &B256) -> Result<Option<Bytes>, SourceError> {
-        self.nodes.as_ref().map_or(Ok(None), |nodes| nodes.node(position, hash))
+    fn node(&self, wanted: &WantedNode<'_>) -> Result<Option<SourceNode>, SourceError> {
+        self.nodes.as_ref().map_or(Ok(None), |nodes| nodes.node(wanted))
     }
 
     fn nodes_below(&self, position: NodePosition<'_>, wanted: &B256) -> Result<Vec<Bytes>, SourceError> {

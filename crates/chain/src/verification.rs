@@ -8,9 +8,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use rhizome_primitives::{B256, Bytes, Receipt, hex};
-use rhizome_storage::{AddressIndex, ChangeSet, InnerAccounts, ValueChange};
-use rhizome_trie::{MemoryNodes, Trie};
+use rhizome_primitives::{B256, Bytes, Receipt, hex, keccak256};
+use rhizome_storage::{AddressIndex, ChangeSet, InnerAccounts, NodeVersions, ValueChange};
+use rhizome_trie::{MemoryNodes, Trie, TrieError};
 
 use crate::archive::historical_state::HistoricalState;
 use crate::archive::record::BlockRecord;
@@ -276,6 +276,21 @@ impl<'a> ChainVerifier<'a> {
         Ok(self.steps.archive.store.original_state_root(&record.hash)?.unwrap_or(record.state_root))
     }
 
+    /// Looks for a stored node that is missing on the way to a changed key. `trie`: the state after the changes.
+    fn lost_node(&self, trie: &Trie, changes: &ChangeSet) -> Result<Option<FieldMismatch>, ChainError> {
+        let stored = self.steps.archive.trie(trie.root_hash());
+        for (key, _) in changes.iter() {
+            match stored.prove(key) {
+                Err(TrieError::MissingNode { hash }) => {
+                    let computed = trie.prove(key)?.into_iter().find(|message| keccak256(message) == hash);
+                    return Ok(Some((format!("stateNodes[{hash}]"), text(computed.as_ref()), text(None))));
+                }
+                stored => stored.map(drop)?,
+            }
+        }
+        Ok(None)
+    }
+
     /// Compares the changes of a block with the stored ones, unless its state was replaced by hand.
     fn changes_mismatch(&self, record: &BlockRecord, changes: &ChangeSet) -> Result<Option<FieldMismatch>, ChainError> {
         let store = &self.steps.archive.store;
@@ -305,13 +320,19 @@ impl<'a> ChainVerifier<'a> {
             return Ok(Some(mismatch));
         }
         let store = &self.steps.archive.store;
-        for row in nodes.by_hash.iter() {
-            let hash = row.hash;
-            let found = store.cached_node(hash)?;
-            if found.as_ref().map(AsRef::as_ref) != Some(row.message) {
-                let computed = hex::encode_prefixed(row.message);
+        for value in nodes.by_hash.named() {
+            let hash = value.hash;
+            let found = store.cached_by_hash(hash)?;
+            if found.as_ref().map(AsRef::as_ref) != Some(value.message) {
+                let computed = hex::encode_prefixed(value.message);
                 return Ok(Some((format!("stateNodes[{hash}]"), computed, text(found.as_ref()))));
             }
+        }
+        if let Some(trie) = &trie
+            && store.node_versions() == NodeVersions::All
+            && let Some(mismatch) = self.lost_node(trie, &changes)?
+        {
+            return Ok(Some(mismatch));
         }
         *self.last_trie.lock() = trie.map(|trie| (record.state_root, trie));
         if let Some(mismatch) = self.changes_mismatch(&record, &changes)? {

@@ -2,46 +2,51 @@
 //! `cargo bench -p rhizome-storage --profile release`.
 
 use std::error::Error;
+use std::sync::Arc;
 use std::time::Instant;
 
-use rhizome_primitives::{B256, Bytes, U256, keccak256};
-use rhizome_storage::{BlockWrite, ChainIdentity, Store, StoreOptions};
-use rhizome_trie::NodeBatch;
+use rhizome_primitives::{B256, Bytes, EMPTY_ROOT, U256, keccak256};
+use rhizome_storage::{BlockWrite, ChainIdentity, NewNodes, Store, StoreOptions};
+use rhizome_trie::{MemoryNodes, NodeBatch, NodePlace, NodeSource, SourceError, StateDelta, Trie};
 use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options, WriteBatch};
 use tempfile::TempDir;
 
-/// Blocks of an import with full blocks: each adds several thousand nodes.
+/// Blocks of an import with full blocks: each adds some thousand nodes.
 const BLOCKS: u64 = 400;
-const NODES_PER_BLOCK: u64 = 5000;
-const READS: u64 = 100_000;
+const KEYS_PER_BLOCK: u64 = 800;
+/// Keys that are read, each with all nodes of its path.
+const READS: u64 = 20_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = StoreOptions::default();
     let dir = TempDir::new()?;
     let identity = ChainIdentity { chain_id: 33, genesis: B256::ZERO };
+    let mut batches = Batches::default();
+    let mut nodes = 0;
     let start = Instant::now();
     {
         let store = Store::open(dir.path(), &identity, &options)?;
         for number in 0..BLOCKS {
-            write_block(&store, number)?;
+            let batch = store.place_nodes(|place| batches.next(place))?;
+            nodes += batch.len() as u64;
+            write_block(&store, number, batch.into())?;
         }
+        store.flush_nodes()?;
     }
-    report("node files: written", BLOCKS * NODES_PER_BLOCK, start);
-    let store = Store::open(dir.path(), &identity, &options)?;
+    report("node files: made and written", nodes, start);
+    println!("{nodes} nodes");
+    let store = Arc::new(Store::open(dir.path(), &identity, &options)?);
     println!("node files: {} MB", store.disk_bytes()?.total() >> 20);
-    let start = Instant::now();
-    for number in sample() {
-        store.node(&keccak256(message(number)))?.ok_or("a node is missing")?;
-    }
-    report("node files: read", READS, start);
+    read_keys("node files: read", batches.root, store)?;
 
     let dir = TempDir::new()?;
+    let mut batches = Batches::default();
     let start = Instant::now();
     {
         let db = DB::open(&column_options(&options), dir.path())?;
-        for number in 0..BLOCKS {
+        for _ in 0..BLOCKS {
             let mut batch = WriteBatch::default();
-            for (hash, message) in nodes(number) {
+            for (hash, message) in batches.next(NodePlace::UNKNOWN) {
                 batch.put(hash, message);
             }
             db.write(batch)?;
@@ -49,23 +54,63 @@ fn main() -> Result<(), Box<dyn Error>> {
         db.flush()?;
         db.wait_for_compact(&rocksdb::WaitForCompactOptions::default())?;
     }
-    report("RocksDB rows: written", BLOCKS * NODES_PER_BLOCK, start);
+    report("RocksDB rows: made and written", nodes, start);
     let db = DB::open(&column_options(&options), dir.path())?;
     println!("RocksDB rows: {} MB", db.live_files()?.iter().map(|file| file.size).sum::<usize>() >> 20);
-    let start = Instant::now();
-    for number in sample() {
-        db.get_pinned(keccak256(message(number)))?.ok_or("a node is missing")?;
-    }
-    report("RocksDB rows: read", READS, start);
-    Ok(())
+    read_keys("RocksDB rows: read", batches.root, Arc::new(Rows(db)))
 }
 
 fn report(name: &str, count: u64, start: Instant) {
     println!("{name}: {:.0} /s", count as f64 / start.elapsed().as_secs_f64());
 }
 
-fn write_block(store: &Store, number: u64) -> Result<(), Box<dyn Error>> {
-    let nodes: NodeBatch = nodes(number).collect();
+/// Nodes of blocks that add keys to a trie in memory.
+struct Batches {
+    trie: Trie,
+    number: u64,
+    root: B256,
+}
+
+impl Default for Batches {
+    fn default() -> Self {
+        Self { trie: Trie::empty(Arc::new(MemoryNodes::default())), number: 0, root: EMPTY_ROOT }
+    }
+}
+
+impl Batches {
+    fn next(&mut self, place: NodePlace) -> NodeBatch {
+        let writes = (self.number..self.number + KEYS_PER_BLOCK).map(|number| (key(number), Some(value(number))));
+        // The trie in memory fails only for values that are too long.
+        let _ = self.trie.apply(&StateDelta { writes: writes.collect(), ..StateDelta::default() });
+        self.number += KEYS_PER_BLOCK;
+        let batch = self.trie.commit_at(place);
+        self.root = self.trie.root_hash();
+        batch
+    }
+}
+
+fn key(number: u64) -> Vec<u8> {
+    keccak256(number.to_be_bytes()).to_vec()
+}
+
+fn value(number: u64) -> Bytes {
+    Bytes::copy_from_slice(&keccak256(number.to_le_bytes())[..20])
+}
+
+/// Reads random keys, each in a trie without nodes in memory.
+fn read_keys(name: &str, root: B256, source: Arc<dyn NodeSource>) -> Result<(), Box<dyn Error>> {
+    let start = Instant::now();
+    for number in (0..READS).map(|number| number * 7_919_993 % (BLOCKS * KEYS_PER_BLOCK)) {
+        let found = Trie::open(root, Arc::clone(&source)).get(&key(number))?;
+        if found != Some(value(number)) {
+            return Err("a key is missing".into());
+        }
+    }
+    report(name, READS, start);
+    Ok(())
+}
+
+fn write_block(store: &Store, number: u64, nodes: NewNodes) -> Result<(), Box<dyn Error>> {
     store.write_block(BlockWrite {
         hash: keccak256(number.to_be_bytes()),
         number,
@@ -77,29 +122,21 @@ fn write_block(store: &Store, number: u64) -> Result<(), Box<dyn Error>> {
         receipts: &[],
         encoded_receipts: &[],
         inner_accounts: None,
-        nodes: nodes.into(),
-        changes: None,
+        nodes: NewNodes { base_root: Some(B256::ZERO), ..nodes },
+        changes: Some(&Arc::default()),
         head_change: None,
     })?;
     Ok(())
 }
 
-fn nodes(block: u64) -> impl Iterator<Item = (B256, Bytes)> {
-    (block * NODES_PER_BLOCK..).take(NODES_PER_BLOCK as usize).map(|number| {
-        let message = message(number);
-        (keccak256(&message), message.into())
-    })
-}
+/// Nodes as rows of a database.
+struct Rows(DB);
 
-/// A message of 104 bytes that does not compress, like those of inner nodes.
-fn message(number: u64) -> Vec<u8> {
-    let mut message = number.to_be_bytes().to_vec();
-    (0..3_u8).for_each(|part| message.extend_from_slice(keccak256([&message[..8], &[part]].concat()).as_slice()));
-    message
-}
-
-fn sample() -> impl Iterator<Item = u64> {
-    (0..READS).map(|number| number * 7_919_993 % (BLOCKS * NODES_PER_BLOCK))
+impl NodeSource for Rows {
+    fn get(&self, hash: &B256) -> Result<Option<Bytes>, SourceError> {
+        let row = self.0.get_pinned(hash).map_err(|error| SourceError { hash: *hash, reason: Box::new(error) })?;
+        Ok(row.map(|row| Bytes::copy_from_slice(&row)))
+    }
 }
 
 /// Tuning for point reads, close to that of `columns.rs`. Filters and indexes are in memory in addition to the cache.

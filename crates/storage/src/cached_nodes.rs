@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use rhizome_primitives::{B256, Bytes};
-use rhizome_trie::{NodeSource, SourceError};
+use rhizome_trie::{NodeSource, SourceError, SourceNode, WantedNode};
 
 use crate::Store;
 
@@ -20,6 +20,10 @@ impl CachedNodes {
 
 impl NodeSource for CachedNodes {
     fn get(&self, hash: &B256) -> Result<Option<Bytes>, SourceError> {
-        self.0.cached_node(hash).map_err(|error| SourceError { hash: *hash, reason: Box::new(error) })
+        self.0.cached_by_hash(hash).map_err(|error| SourceError { hash: *hash, reason: Box::new(error) })
+    }
+
+    fn node(&self, wanted: &WantedNode<'_>) -> Result<Option<SourceNode>, SourceError> {
+        self.0.cached_node(wanted).map_err(|error| SourceError { hash: wanted.hash, reason: Box::new(error) })
     }
 }

@@ -3,9 +3,9 @@
 //! | Column | Key | Row |
 //! | --- | --- | --- |
 //! | `default` | name | layout, identity, head, oldest kept state, first receipts, correction of total difficulties, banned addresses; place in the block log of a fleet, blocks that are not in it yet; original state root and changes of a head whose state was set by hand |
-//! | `nodes` | name | list of the node files, which hold the messages of trie nodes and long values (code) |
+//! | `nodes` | name | list of the node files, which hold the records of trie nodes and long values (code) |
 //! | `packs` | sequence number, number and hash of an executed block | for nodes that are not in the node files yet: state root before the block, its new long values |
-//! | `packs` | sequence number | nodes of another write that are not in the node files yet |
+//! | `packs` | sequence number | nodes of a different write, without places, that are not in the node files yet |
 //! | `trie` | position of a node, see `NodePosition::row_key` | message of the node that was there at the last flush |
 //! | `values` | Keccak hash; the same with a zero byte | long value (code) of a directory with current nodes only; number of references to it |
 //! | `flat` | trie key | value at the head; above 32 bytes its Keccak hash and length, the value itself is stored like a node |

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rhizome_primitives::{B256, Bytes, keccak256, keccak256_all};
-use rhizome_trie::{NodePosition, NodeRows, NodeSource, SourceError, yield_processor};
+use rhizome_trie::{NodePosition, NodeRows, NodeSource, SourceError, SourceNode, WantedNode, yield_processor};
 use rocksdb::WriteBatch;
 
 use crate::columns::{FLUSHED_KEY, META, TRIE};
@@ -34,26 +34,27 @@ impl CurrentNodes {
 
 impl NodeSource for CurrentNodes {
     fn get(&self, hash: &B256) -> Result<Option<Bytes>, SourceError> {
-        self.store.cached_node(hash).map_err(|error| SourceError { hash: *hash, reason: Box::new(error) })
+        self.store.cached_by_hash(hash).map_err(|error| SourceError { hash: *hash, reason: Box::new(error) })
     }
 
-    fn node(&self, position: NodePosition<'_>, hash: &B256) -> Result<Option<Bytes>, SourceError> {
+    fn node(&self, wanted: &WantedNode<'_>) -> Result<Option<SourceNode>, SourceError> {
         self.loads.fetch_add(1, Ordering::Relaxed);
-        let read = |row: Option<&[u8]>| row.filter(|row| keccak256(row) == *hash).map(Bytes::copy_from_slice);
-        let found = self.store.database.with_row(TRIE, &position.row_key(), read);
-        found.map_err(|error| SourceError { hash: *hash, reason: Box::new(error) })
+        let read = |row: Option<&[u8]>| row.filter(|row| keccak256(row) == wanted.hash).map(Bytes::copy_from_slice);
+        let found = self.store.database.with_row(TRIE, &wanted.position.row_key(), read);
+        let found = found.map_err(|error| SourceError { hash: wanted.hash, reason: Box::new(error) })?;
+        Ok(found.map(SourceNode::from))
     }
 
-    fn nodes(&self, wanted: &[(NodePosition<'_>, B256)]) -> Result<Vec<Option<Bytes>>, SourceError> {
-        let Some((_, first)) = wanted.first() else { return Ok(Vec::new()) };
+    fn nodes(&self, wanted: &[WantedNode<'_>]) -> Result<Vec<Option<SourceNode>>, SourceError> {
+        let Some(first) = wanted.first() else { return Ok(Vec::new()) };
         self.loads.fetch_add(wanted.len(), Ordering::Relaxed);
-        let keys: Vec<_> = wanted.iter().map(|(position, _)| position.row_key()).collect();
+        let keys: Vec<_> = wanted.iter().map(|wanted| wanted.position.row_key()).collect();
         let rows = self.store.database.rows(TRIE, &keys);
-        let rows = rows.map_err(|error| SourceError { hash: *first, reason: Box::new(error) })?;
+        let rows = rows.map_err(|error| SourceError { hash: first.hash, reason: Box::new(error) })?;
         let messages: Vec<Bytes> = rows.into_iter().map(Option::unwrap_or_default).collect();
         let hashes = keccak256_all(&messages);
         let checked = wanted.iter().zip(hashes).zip(messages);
-        Ok(checked.map(|(((_, hash), found), message)| (found == *hash).then_some(message)).collect())
+        Ok(checked.map(|((wanted, found), message)| (found == wanted.hash).then(|| message.into())).collect())
     }
 
     fn nodes_below(&self, position: NodePosition<'_>, wanted: &B256) -> Result<Vec<Bytes>, SourceError> {

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use rhizome_primitives::{B256, Bytes};
+use rhizome_trie::{SourceNode, WantedNode};
 use rocksdb::properties::PropName;
 use rocksdb::{Cache, DBPinnableSlice, ErrorKind, ReadOptions, WriteOptions};
 use tempfile::TempDir;
@@ -89,21 +90,24 @@ impl Database {
         &self.directory.dir
     }
 
-    /// Returns a long value by its Keccak hash, also the message of a trie node if all versions are kept.
-    pub(crate) fn node(&self, hash: &B256) -> Result<Option<Bytes>, StorageError> {
-        let engine = self.engine()?;
-        if let Some(node) = engine.journal.find(hash) {
-            return Ok(Some(node));
-        }
+    /// Returns a long value by its Keccak hash, also the root of a state if all versions of nodes are kept.
+    pub(crate) fn by_hash(&self, hash: &B256) -> Result<Option<SourceNode>, StorageError> {
         if self.settings.options.node_versions == NodeVersions::Current {
-            return self.with_row(VALUES, hash.as_slice(), |row| row.map(Bytes::copy_from_slice));
+            let copied = |row: Option<&[u8]>| row.map(|row| Bytes::copy_from_slice(row).into());
+            return self.with_row(VALUES, hash.as_slice(), copied);
         }
-        engine.files.get(hash).map_err(|error| StorageError::from_file_error(self.dir(), error))
+        let found = self.engine()?.find_by_hash(hash);
+        found.map_err(|error| StorageError::from_file_error(self.dir(), error))
     }
 
-    /// Reads several nodes or long values at once, like [`Database::node`].
-    pub(crate) fn nodes(&self, hashes: &[B256]) -> Result<Vec<Option<Bytes>>, StorageError> {
-        self.row_readers.read(hashes, |hashes| hashes.iter().map(|hash| self.node(hash)).collect())
+    /// Returns a node of a directory with all versions.
+    pub(crate) fn node(&self, wanted: &WantedNode<'_>) -> Result<Option<SourceNode>, StorageError> {
+        self.engine()?.find_node(wanted).map_err(|error| StorageError::from_file_error(self.dir(), error))
+    }
+
+    /// Reads several nodes at once, like [`Database::node`].
+    pub(crate) fn nodes(&self, wanted: &[WantedNode<'_>]) -> Result<Vec<Option<SourceNode>>, StorageError> {
+        self.row_readers.read(wanted, |wanted| wanted.iter().map(|wanted| self.node(wanted)).collect())
     }
 
     /// Returns the size of the node files in bytes.

@@ -84,7 +84,8 @@ pub(crate) fn visit(
             StoredValueView::Absent | StoredValueView::Unwritten => Ok(()),
             StoredValueView::Inline(value) => visit(key, Bytes::copy_from_slice(value)),
             StoredValueView::Reference { hash, .. } => {
-                visit(key, database.node(&hash)?.ok_or(StorageError::Missing { column: NODES, hash })?)
+                let value = database.by_hash(&hash)?.ok_or(StorageError::Missing { column: NODES, hash })?;
+                visit(key, value.message)
             }
         }
     })

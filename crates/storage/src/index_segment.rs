@@ -1,6 +1,6 @@
-//! Index segments: sorted lists of node locations, one file each.
+//! Index segments: sorted lists of the locations of nodes and long values that are found by their hashes, one file each.
 //!
-//! A segment has an entry of 15 bytes for each node, in the order of the hashes, followed by a table of the first
+//! A segment has an entry of 15 bytes for each of them, in the order of the hashes, followed by a table of the first
 //! entry of each group, which stays in memory. A look-up reads the part of one group where the entry is expected. Hashes are
 //! uniformly distributed, so all groups have about the same size. An entry holds only 6 bytes of the hash, because the reader
 //! verifies the hash of the node anyway. Earlier builds wrote 7 of them, which the length of the file shows.
@@ -11,6 +11,8 @@ use std::cmp::Ordering;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+
+use rhizome_trie::NodePlace;
 
 use crate::positioned::{PositionedFile, expect_random_reads};
 
@@ -37,8 +39,21 @@ pub(crate) struct NodeLocation {
     pub(crate) file: u16,
     /// Offset of the first byte in the file.
     pub(crate) offset: u32,
-    /// Length of the message in bytes, at most 2^24 - 1: the trie rejects longer values.
+    /// Length of the record, or of the message of an earlier version, in bytes, as far as it is below 2^24.
     pub(crate) length: u32,
+}
+
+impl NodeLocation {
+    /// Returns the location of a record.
+    pub(crate) fn of_record(place: NodePlace, length: usize) -> Self {
+        let length = length.min((1 << LENGTH_BITS) - 1);
+        // Below 2^24.
+        Self { file: place.file(), offset: place.offset(), length: length as u32 }
+    }
+
+    pub(crate) fn place(self) -> NodePlace {
+        NodePlace::new(self.file, self.offset)
+    }
 }
 
 /// One entry of a segment: the first 6 bytes of the hash, then the location. Entries sort by hash.

@@ -3,10 +3,11 @@
 //! 5 % of the time of an import with all versions and doubled the written bytes.
 
 use std::collections::HashSet;
+use std::io;
 use std::sync::Arc;
 
-use rhizome_primitives::{B256, Bytes};
-use rhizome_trie::{NodeBatch, NodeSource, SourceError, Trie};
+use rhizome_primitives::{B256, Bytes, keccak256};
+use rhizome_trie::{NodeBatch, NodeSource, SourceError, SourceNode, Trie, WantedNode};
 
 use crate::StorageError;
 use crate::change_set::{ChangeSet, ReplacedState, StoredValue, StoredValueView};
@@ -21,7 +22,7 @@ use crate::record;
 pub(crate) struct JournalKey {
     /// Batches are restored in this order.
     pub(crate) sequence: u64,
-    /// Number and hash of the block whose changes lead to the nodes; `None` if the row has all nodes.
+    /// Number and hash of the block whose changes lead to the nodes; `None` if the row has all nodes, which have no places.
     pub(crate) block: Option<(u64, B256)>,
 }
 
@@ -52,7 +53,7 @@ pub(crate) fn encode_row(base_root: &B256, nodes: &NodeBatch, changes: &ChangeSe
     let long: HashSet<B256> = changes.iter().filter_map(|(_, change)| long_value(change.after.row())).collect();
     let mut values = NodeBatch::default();
     if !long.is_empty() {
-        let new = nodes.iter().filter(|node| long.contains(node.hash));
+        let new = nodes.named().filter(|node| long.contains(node.hash));
         new.for_each(|node| values.push(node.hash, node.message));
     }
     values.with_encoded(|encoded| row.extend_from_slice(encoded));
@@ -71,6 +72,7 @@ pub(crate) fn restore(engine: &Engine) -> Result<(), StorageError> {
     let source: Arc<dyn NodeSource> =
         Arc::new(EngineNodes { journal: Arc::clone(&engine.journal), files: Arc::clone(&engine.files) });
     let mut trie = Trie::empty(Arc::clone(&source));
+    let finds_all_by_hash = has_whole_batches(engine)?;
     let mut rows = engine.db.raw_iterator_cf(engine.column(NODE_BATCHES)?);
     rows.seek_to_first();
     while let Some((key, row)) = rows.item() {
@@ -80,7 +82,8 @@ pub(crate) fn restore(engine: &Engine) -> Result<(), StorageError> {
             None => NodeBatch::decode(row).ok_or_else(damaged)?,
             Some(block) => {
                 let (base_root, values) = row.split_first_chunk().ok_or_else(damaged)?;
-                let mut nodes = NodeBatch::decode(values).ok_or_else(damaged)?;
+                let values = NodeBatch::decode(values).ok_or_else(damaged)?;
+                let mut nodes = NodeBatch::default();
                 if trie.root_hash() != *base_root {
                     trie = Trie::open(B256::from(*base_root), Arc::clone(&source));
                 }
@@ -89,18 +92,36 @@ pub(crate) fn restore(engine: &Engine) -> Result<(), StorageError> {
                     let applied = changes.apply_to(&mut trie);
                     let (number, hash) = *block;
                     applied.map_err(|source| StorageError::JournalNodes { number, hash, source })?;
-                    nodes.extend(trie.commit());
+                    nodes = match finds_all_by_hash {
+                        true => trie.commit(),
+                        false => trie.commit_at(engine.journal.next_place()),
+                    };
                     if trie.root_hash() != root {
                         return Err(StorageError::damaged_row(NODE_BATCHES, key, "leads to another state root"));
                     }
                 }
+                values.named().for_each(|value| nodes.push(value.hash, value.message));
                 nodes
             }
         };
-        engine.journal.restore(journal_key, nodes);
+        engine.journal.append(journal_key, nodes);
         rows.next();
     }
     rows.status().map_err(|source| StorageError::Engine { operation: "read the node batches", source })
+}
+
+/// Returns true if a row has whole nodes, which earlier versions wrote. Their children are found by their hashes.
+fn has_whole_batches(engine: &Engine) -> Result<bool, StorageError> {
+    let mut rows = engine.db.raw_iterator_cf(engine.column(NODE_BATCHES)?);
+    rows.seek_to_first();
+    while let Some(key) = rows.key() {
+        if JournalKey::decode(key).is_some_and(|key| key.block.is_none()) {
+            return Ok(true);
+        }
+        rows.next();
+    }
+    rows.status().map_err(|source| StorageError::Engine { operation: "read the node batches", source })?;
+    Ok(false)
 }
 
 /// Changes of a block, without those by hand behind it, and the root of the state that they lead to.
@@ -137,10 +158,36 @@ struct EngineNodes {
 
 impl NodeSource for EngineNodes {
     fn get(&self, hash: &B256) -> Result<Option<Bytes>, SourceError> {
-        match self.journal.find(hash) {
-            Some(node) => Ok(Some(node)),
-            None => self.files.get(hash).map_err(|error| SourceError { hash: *hash, reason: Box::new(error) }),
-        }
+        let found = find_by_hash(&self.journal, &self.files, hash);
+        found.map(|node| Some(node?.message)).map_err(|error| SourceError { hash: *hash, reason: Box::new(error) })
+    }
+
+    fn node(&self, wanted: &WantedNode<'_>) -> Result<Option<SourceNode>, SourceError> {
+        find_node(&self.journal, &self.files, wanted)
+            .map_err(|error| SourceError { hash: wanted.hash, reason: Box::new(error) })
+    }
+}
+
+/// Returns a node or long value that is found by its hash.
+pub(crate) fn find_by_hash(journal: &NodeJournal, files: &NodeFiles, hash: &B256) -> io::Result<Option<SourceNode>> {
+    match journal.find(hash) {
+        Some(node) => Ok(Some(node)),
+        None => files.get(hash),
+    }
+}
+
+/// Returns a node by its place, or by its hash if the place is unknown.
+pub(crate) fn find_node(
+    journal: &NodeJournal,
+    files: &NodeFiles,
+    wanted: &WantedNode<'_>,
+) -> io::Result<Option<SourceNode>> {
+    if !wanted.place.is_known() {
+        return find_by_hash(journal, files, &wanted.hash);
+    }
+    match journal.node_at(wanted.place).filter(|node| keccak256(&node.message) == wanted.hash) {
+        Some(node) => Ok(Some(node)),
+        None => files.node_at(wanted.place, &wanted.hash).map(Some),
     }
 }
 

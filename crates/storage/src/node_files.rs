@@ -1,29 +1,35 @@
-//! Node files: append-only files of trie node messages, and the index segments that locate them.
+//! Node files: append-only files of records of trie nodes, and the index segments that locate some of them.
 //!
-//! A node is addressed by its hash, never changes and is never deleted, so its message is appended to a data file
-//! once. Only the index segments (`index_segment.rs`) are sorted and merged: 15 bytes a node are rewritten a few
-//! times, the message never. The messages of a path lie one behind the other, so that one read often finds the next node, too
+//! A node never changes and is never deleted, so its record is appended to a data file once. A record has the places of the children
+//! (`rhizome_trie::RecordLayout`), so a path is read from record to record. Only roots of states, long values, and nodes that were not
+//! made by the changes of a block are found by their hashes: index segments (`index_segment.rs`) have 15 bytes for each of them, and are
+//! sorted and merged. The records of a path lie one behind the other, so that one read often finds the next node, too
 //! (`adjacent_nodes.rs`).
+//!
+//! A batch has its place before it is written (`node_journal.rs`). The place of a batch that was dropped stays empty.
+//!
+//! The first data files of a directory of an earlier version have messages without places, and all their nodes are in the segments.
 //!
 //! One row of the database lists the data files, the end of the last one, and the segments. That row is replaced in
 //! the batch that deletes the flushed node batches from the journal, after all the data it refers to is on the disk.
 //! Anything that a crash leaves beyond that row is overwritten or removed.
 //!
-//! Measured with 2,000,000 nodes of 104 bytes in batches of 5,000 (AMD EPYC, 2 cores, three runs of `cargo bench -p
-//! rhizome-storage --profile release`): 1.9 to 2.5 times as many nodes are written a second as in rows of a RocksDB
-//! column (346,000 against 178,000 on an idle machine), in 238 MB instead of 281; random reads take about the same
-//! time. Imports write far more nodes than they read. Nothing here depends on the processor, so there is no fallback.
+//! Measured with 400 blocks of 800 new keys, 3.1 million nodes (AMD EPYC, 2 cores, three runs of `cargo bench -p rhizome-storage --profile
+//! release`), beside rows of a RocksDB column: 3.0 to 4.1 times as many nodes are made and written a second, in 226 MB instead of 319,
+//! and 1.9 to 2.1 times as many keys are read a second through all nodes of their paths. Nothing here depends on the processor, so there
+//! is no fallback.
 
 use std::cmp::Reverse;
 use std::fs::{self, File};
 use std::io;
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 use rhizome_primitives::{B256, Bytes, keccak256};
-use rhizome_trie::NodeBatch;
+use rhizome_trie::{NodeBatch, NodePlace, RecordLayout, SourceNode};
 use rocksdb::{ColumnFamily, DB, WriteBatch, WriteOptions};
 
 use crate::adjacent_nodes::AdjacentNodes;
@@ -36,9 +42,10 @@ use crate::positioned::{PositionedFile, expect_random_reads};
 const SEGMENTS_PER_LEVEL: usize = 4;
 /// A data file of this size takes no more nodes. A quarter of the range of a location's offset: one flush always fits.
 const FULL_FILE_BYTES: u32 = 1 << 30;
-const BUFFER_BYTES: usize = 1 << 20;
-/// Bytes that are read of a node and those behind it, without another page of the system: about the nodes of a path.
+/// Bytes that are read of a record and those behind it, without another page of the system: about the nodes of a path.
 const READ_BYTES: usize = 1024;
+/// Nearly all records are shorter.
+const RECORD_BYTES: usize = 160;
 const PAGE_BYTES: usize = 4096;
 const DATA: &str = "data";
 const INDEX: &str = "index";
@@ -65,8 +72,18 @@ struct NodeFileSet {
     data: Vec<Arc<File>>,
     /// End of the nodes in the last data file, in bytes.
     end: u32,
+    /// The first data files, which have messages without places.
+    messages: MessageFiles,
     /// The largest ones, which have most nodes, first.
     segments: Vec<NumberedSegment>,
+}
+
+/// Data files of an earlier version.
+#[derive(Clone, Copy, Default)]
+struct MessageFiles {
+    count: usize,
+    /// End of the nodes in the last one, in bytes.
+    end: u32,
 }
 
 #[derive(Clone)]
@@ -74,12 +91,6 @@ struct NumberedSegment<I = Arc<IndexSegment>> {
     number: u64,
     level: u8,
     index: I,
-}
-
-/// A node, and the bytes behind it in the file.
-struct NodeRead {
-    message: Bytes,
-    behind: Bytes,
 }
 
 /// Failure to flush or merge nodes.
@@ -125,67 +136,80 @@ impl NodeFiles {
         })
     }
 
-    /// Returns a node by its hash.
-    pub(crate) fn get(&self, hash: &B256) -> io::Result<Option<Bytes>> {
-        if let Some(message) = self.adjacent.take(hash) {
-            return Ok(Some(message));
-        }
+    /// Returns a node or long value that is found by its hash.
+    pub(crate) fn get(&self, hash: &B256) -> io::Result<Option<SourceNode>> {
         let contents = self.contents();
         for segment in &contents.segments {
             for entry in segment.index.find(hash.as_slice())? {
-                let NodeRead { message, behind } = contents.read(entry.location())?;
-                let found = keccak256(&message);
+                let location = entry.location();
+                let node = match usize::from(location.file) < contents.messages.count {
+                    true => contents.read_message(location)?.into(),
+                    false => self.read(&contents, location.place(), location.length as usize)?,
+                };
+                let found = keccak256(&node.message);
                 if found == *hash {
-                    self.adjacent.note(&message, behind);
-                    return Ok(Some(message));
+                    return Ok(Some(node));
                 }
                 // Different hashes can have the same prefix.
                 if prefix(found.as_slice()) != prefix(hash.as_slice()) {
-                    return Err(damaged("a node does not match its hash"));
+                    return Err(mismatch());
                 }
             }
         }
         Ok(None)
     }
 
-    /// Appends the nodes of batches and deletes the batches from the database. Only one thread may call this at a
-    /// time.
+    /// Returns the node at a place, with this Keccak hash.
+    pub(crate) fn node_at(&self, place: NodePlace, hash: &B256) -> io::Result<SourceNode> {
+        let is_wanted = |node: &SourceNode| keccak256(&node.message) == *hash;
+        if let Some(node) = self.adjacent.take(place).filter(is_wanted) {
+            return Ok(node);
+        }
+        let node = self.read(&self.contents(), place, 0)?;
+        if is_wanted(&node) { Ok(node) } else { Err(mismatch()) }
+    }
+
+    /// Reads a record, and notes the bytes behind it. `length`: its length, as far as it is known.
+    fn read(&self, contents: &NodeFileSet, place: NodePlace, length: usize) -> io::Result<SourceNode> {
+        let bytes = Bytes::from(contents.read_record(place, length)?);
+        let layout = RecordLayout::read(&bytes).ok_or_else(mismatch)?;
+        let node = layout.node(&bytes).ok_or_else(mismatch)?;
+        self.adjacent.note(place.after(layout.length()), bytes.slice(layout.length()..));
+        Ok(node)
+    }
+
+    /// Returns the place behind all records.
+    pub(crate) fn end(&self) -> NodePlace {
+        self.contents().end_place()
+    }
+
+    /// Returns the first place, from one behind a batch on, at which a batch can begin; unknown if there is none.
+    pub(crate) fn next_batch(end: NodePlace) -> NodePlace {
+        if end.offset() < FULL_FILE_BYTES {
+            return end;
+        }
+        end.file().checked_add(1).map_or(NodePlace::UNKNOWN, |file| NodePlace::new(file, 0))
+    }
+
+    /// Writes batches to their places, and deletes them from the database. Only one thread may call this at a time.
     pub(crate) fn add<'a>(
         &self,
         batches: impl Iterator<Item = (JournalKey, &'a NodeBatch)> + Clone,
     ) -> Result<(), NodeFileError> {
-        let NodeFileSet { mut data, mut end, .. } = NodeFileSet::clone(&self.contents());
-        if data.is_empty() || end >= FULL_FILE_BYTES {
-            let path = data_path(&self.dir, data.len());
-            let file = File::options().create(true).truncate(true).read(true).write(true).open(path)?;
-            expect_random_reads(&file);
-            data.push(Arc::new(file));
-            end = 0;
+        let mut added = NodeFileSet::clone(&self.contents());
+        let first_written = added.data.len().saturating_sub(1);
+        let mut entries = Vec::new();
+        for (_, nodes) in batches.clone().filter(|(_, nodes)| !nodes.is_empty()) {
+            let place = nodes.place();
+            let file = added.file_for(&self.dir, place, nodes.records().len())?;
+            file.write_all_at(nodes.records(), place.offset().into())?;
+            entries.extend(nodes.named().map(|node| {
+                let location = NodeLocation::of_record(place.after(node.start), node.length);
+                IndexEntry::new(node.hash.as_slice(), location)
+            }));
         }
-        let (Some(file), Ok(number)) = (data.last(), u16::try_from(data.len() - 1)) else {
-            return Err(damaged("the limit of node files is reached").into());
-        };
-        let count = batches.clone().map(|(_, nodes)| nodes.len()).sum();
-        let mut entries = Vec::with_capacity(count);
-        let mut buffer = Vec::with_capacity(2 * BUFFER_BYTES);
-        let mut written = end;
-        for (_, nodes) in batches.clone() {
-            for node in nodes.iter() {
-                // The trie rejects values of more than 2^24 - 1 bytes.
-                let location = NodeLocation { file: number, offset: end, length: node.message.len() as u32 };
-                entries.push(IndexEntry::new(node.hash.as_slice(), location));
-                end = end.checked_add(location.length).ok_or_else(|| damaged("the nodes of one flush exceed 4 GB"))?;
-                buffer.extend_from_slice(node.message);
-            }
-            if buffer.len() >= BUFFER_BYTES {
-                file.write_all_at(&buffer, written.into())?;
-                written = end;
-                buffer.clear();
-            }
-        }
-        file.write_all_at(&buffer, written.into())?;
         if !self.is_temporary {
-            file.sync_data()?;
+            added.data.iter().skip(first_written).try_for_each(|file| file.sync_data())?;
         }
         entries.sort_unstable();
         let number = self.next_segment_number();
@@ -196,8 +220,9 @@ impl NodeFiles {
         let column = self.column(NODE_BATCHES)?;
         batches.for_each(|(key, _)| batch.delete_cf(column, key.encode()));
         self.change(batch, false, |contents| {
-            contents.data = data;
-            contents.end = end;
+            // Another thread may have merged segments meanwhile.
+            let segments = mem::take(&mut contents.segments);
+            *contents = NodeFileSet { segments, ..added };
             contents.segments.push(segment);
         })
     }
@@ -352,6 +377,8 @@ impl NodeFileSet {
             row.push(segment.level);
             row.extend_from_slice(&segment.index.count().to_be_bytes());
         }
+        row.extend_from_slice(&(self.messages.count as u32).to_be_bytes());
+        row.extend_from_slice(&self.messages.end.to_be_bytes());
         row
     }
 
@@ -360,23 +387,34 @@ impl NodeFileSet {
         let (count, rest) = row.split_first_chunk::<4>().ok_or_else(malformed)?;
         let (end, mut rest) = rest.split_first_chunk::<4>().ok_or_else(malformed)?;
         let (count, end) = (u32::from_be_bytes(*count) as usize, u32::from_be_bytes(*end));
-        let mut contents = Self { end, ..Self::default() };
-        for number in 0..count {
-            let file = File::options().read(true).write(true).open(data_path(dir, number))?;
-            expect_random_reads(&file);
-            let least = if number + 1 == count { end } else { FULL_FILE_BYTES };
-            if file.metadata()?.len() < least.into() {
-                return Err(damaged("a node file is too short"));
-            }
-            contents.data.push(Arc::new(file));
-        }
-        while let Some((number, tail)) = rest.split_first_chunk::<8>() {
+        let mut contents = Self { end, messages: MessageFiles { count, end }, ..Self::default() };
+        while let Some((number, tail)) = rest.split_first_chunk::<8>().filter(|(_, tail)| !tail.is_empty()) {
             let ([level], tail) = tail.split_first_chunk::<1>().ok_or_else(malformed)?;
             let (count, tail) = tail.split_first_chunk::<8>().ok_or_else(malformed)?;
             let number = u64::from_be_bytes(*number);
             let index = Arc::new(IndexSegment::open(segment_path(dir, number), u64::from_be_bytes(*count))?);
             contents.segments.push(NumberedSegment { number, level: *level, index });
             rest = tail;
+        }
+        // Rows of earlier versions end with the segments.
+        if let ([count, end], []) = rest.as_chunks::<4>()
+            && let [count, end] = [count, end].map(|bytes| u32::from_be_bytes(*bytes))
+        {
+            contents.messages = MessageFiles { count: count as usize, end };
+            rest = &[];
+        }
+        for number in 0..count {
+            let file = File::options().read(true).write(true).open(data_path(dir, number))?;
+            expect_random_reads(&file);
+            let least = match number + 1 {
+                next if next == count => end,
+                next if next == contents.messages.count => contents.messages.end,
+                _ => FULL_FILE_BYTES,
+            };
+            if file.metadata()?.len() < least.into() {
+                return Err(damaged("a node file is too short"));
+            }
+            contents.data.push(Arc::new(file));
         }
         contents.sort_segments();
         if rest.is_empty() { Ok(contents) } else { Err(malformed()) }
@@ -386,25 +424,60 @@ impl NodeFileSet {
         self.segments.sort_by_key(|segment| (Reverse(segment.level), segment.number));
     }
 
-    fn read(&self, location: NodeLocation) -> io::Result<NodeRead> {
-        let file =
-            self.data.get(usize::from(location.file)).ok_or_else(|| damaged("a node location has an unknown file"))?;
-        let (offset, length) = (u64::from(location.offset), location.length as usize);
-        let rest_of_page = PAGE_BYTES - location.offset as usize % PAGE_BYTES;
-        let mut bytes = vec![0; length.max(rest_of_page.min(READ_BYTES))];
-        match file.read_exact_at(&mut bytes, offset) {
-            // The last nodes of a file.
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof && bytes.len() > length => {
-                bytes.truncate(length);
-                file.read_exact_at(&mut bytes, offset)?;
-            }
-            read => read?,
+    fn end_place(&self) -> NodePlace {
+        // The number of files was checked when the last one was added.
+        let place =
+            |file: usize, offset| u16::try_from(file).map_or(NodePlace::UNKNOWN, |file| NodePlace::new(file, offset));
+        match self.data.len() {
+            files if files == self.messages.count => place(files, 0),
+            files => place(files - 1, self.end),
         }
-        let bytes = Bytes::from(bytes);
-        Ok(NodeRead {
-            message: Bytes::copy_from_slice(bytes.get(..length).unwrap_or(&bytes)),
-            behind: bytes.slice(length..),
-        })
+    }
+
+    /// Returns the file for a batch at a place, and moves the end of the nodes behind it. Creates the file if the place is behind the last
+    /// one.
+    fn file_for(&mut self, dir: &Path, place: NodePlace, bytes: usize) -> io::Result<Arc<File>> {
+        let (number, end) = (usize::from(place.file()), place.after(bytes));
+        if !place.is_known() || !end.is_known() {
+            return Err(damaged("the limit of node files is reached"));
+        }
+        if number == self.data.len() {
+            if let Some(last) = self.data.last().filter(|_| number > self.messages.count) {
+                // The last batches of the file may have been dropped.
+                last.set_len(last.metadata()?.len().max(FULL_FILE_BYTES.into()))?;
+            }
+            let path = data_path(dir, number);
+            let file = File::options().create(true).truncate(true).read(true).write(true).open(path)?;
+            expect_random_reads(&file);
+            self.data.push(Arc::new(file));
+            self.end = 0;
+        }
+        if number + 1 == self.data.len() {
+            self.end = self.end.max(end.offset());
+        }
+        self.file(number).map(Arc::clone)
+    }
+
+    fn file(&self, number: usize) -> io::Result<&Arc<File>> {
+        self.data.get(number).ok_or_else(|| damaged("a node location has an unknown file"))
+    }
+
+    /// Reads a message or a long value of an earlier version.
+    fn read_message(&self, location: NodeLocation) -> io::Result<Bytes> {
+        let mut bytes = vec![0; location.length as usize];
+        self.file(location.file.into())?.read_exact_at(&mut bytes, location.offset.into())?;
+        Ok(bytes.into())
+    }
+
+    /// Reads a record, and bytes behind it. `length`: its length, as far as it is known.
+    fn read_record(&self, place: NodePlace, length: usize) -> io::Result<Vec<u8>> {
+        let (file, offset) = (self.file(place.file().into())?, u64::from(place.offset()));
+        let rest_of_page = PAGE_BYTES - place.offset() as usize % PAGE_BYTES;
+        let bytes = read_up_to(file, offset, length.max(rest_of_page.clamp(RECORD_BYTES, READ_BYTES)))?;
+        match RecordLayout::read(&bytes) {
+            Some(layout) if layout.length() > bytes.len() => read_up_to(file, offset, layout.length()),
+            _ => Ok(bytes),
+        }
     }
 
     /// Returns the lowest level with enough segments to merge, and these segments.
@@ -414,6 +487,26 @@ impl NodeFileSet {
         let level = levels.chunk_by(|a, b| a == b).find(|same| same.len() >= SEGMENTS_PER_LEVEL)?.first().copied()?;
         Some((level, self.segments.iter().filter(|segment| segment.level == level).take(SEGMENTS_PER_LEVEL).collect()))
     }
+}
+
+/// Reads a number of bytes at an offset; fewer at the end of the file.
+fn read_up_to(file: &File, offset: u64, length: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; length];
+    let mut filled = 0;
+    while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match file.read_at(rest, offset + filled as u64) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    bytes.truncate(filled);
+    Ok(bytes)
+}
+
+fn mismatch() -> io::Error {
+    damaged("a node does not match its hash")
 }
 
 fn data_path(dir: &Path, number: usize) -> PathBuf {
@@ -444,4 +537,144 @@ fn remove_unreferenced(dir: &Path, contents: &NodeFileSet) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rhizome_trie::{NodeSource, SourceError, Trie, WantedNode};
+    use rocksdb::{Options, WriteBatch};
+
+    use super::*;
+
+    /// The nodes of files, without a journal.
+    struct Files(NodeFiles);
+
+    impl Files {
+        fn open(db: &Arc<DB>, dir: &Path) -> Arc<Self> {
+            Arc::new(Self(NodeFiles::open(db, dir.to_path_buf(), false, false).unwrap()))
+        }
+
+        fn add(&self, batch: &NodeBatch) {
+            let key = JournalKey { sequence: 0, block: None };
+            self.0.add([(key, batch)].into_iter()).unwrap();
+        }
+    }
+
+    impl NodeSource for Files {
+        fn get(&self, hash: &B256) -> Result<Option<Bytes>, SourceError> {
+            Ok(self.0.get(hash).unwrap().map(|node| node.message))
+        }
+
+        fn node(&self, wanted: &WantedNode<'_>) -> Result<Option<SourceNode>, SourceError> {
+            Ok(match wanted.place.is_known() {
+                true => Some(self.0.node_at(wanted.place, &wanted.hash).unwrap()),
+                false => self.0.get(&wanted.hash).unwrap(),
+            })
+        }
+    }
+
+    fn database(dir: &Path) -> Arc<DB> {
+        let mut options = Options::default();
+        options.create_if_missing(true);
+        options.create_missing_column_families(true);
+        Arc::new(DB::open_cf(&options, dir, [NODES, NODE_BATCHES]).unwrap())
+    }
+
+    fn key(number: u32) -> B256 {
+        keccak256(number.to_be_bytes())
+    }
+
+    fn put(trie: &mut Trie, numbers: std::ops::Range<u32>) {
+        numbers.for_each(|number| trie.put(key(number).as_slice(), key(number).as_slice()).unwrap());
+    }
+
+    #[track_caller]
+    fn expect(files: &Arc<Files>, root: B256, numbers: std::ops::Range<u32>) {
+        let trie = Trie::open(root, Arc::clone(files) as _);
+        let entries: Vec<_> = trie.entries().map(Result::unwrap).collect();
+        assert_eq!(entries.len(), numbers.len());
+        for number in numbers {
+            assert!(entries.contains(&(key(number).to_vec(), Bytes::copy_from_slice(key(number).as_slice()))));
+        }
+    }
+
+    /// Writes nodes as earlier versions did: messages, all of them in a segment, and a row that ends with the segments.
+    fn write_messages(db: &DB, dir: &Path, nodes: NodeBatch) {
+        fs::create_dir(dir).unwrap();
+        let (mut messages, mut entries) = (Vec::new(), Vec::new());
+        for (hash, message) in nodes {
+            let location = NodeLocation { file: 0, offset: messages.len() as u32, length: message.len() as u32 };
+            entries.push(IndexEntry::new(hash.as_slice(), location));
+            messages.extend_from_slice(&message);
+        }
+        fs::write(data_path(dir, 0), &messages).unwrap();
+        entries.sort_unstable();
+        let mut index = UnfinishedSegment::create(segment_path(dir, 0), entries.len() as u64).unwrap();
+        entries.into_iter().for_each(|entry| index.push(entry).unwrap());
+        let segment = NumberedSegment { number: 0, level: 0, index: Arc::new(index.finish(true).unwrap()) };
+        let contents = NodeFileSet { end: messages.len() as u32, segments: vec![segment], ..NodeFileSet::default() };
+        let mut row = contents.encode();
+        row.truncate(row.len() - 8);
+        row[..4].copy_from_slice(&1_u32.to_be_bytes());
+        let mut batch = WriteBatch::default();
+        batch.put_cf(db.cf_handle(NODES).unwrap(), NODE_FILES_KEY, row);
+        db.write(batch).unwrap();
+    }
+
+    #[test]
+    fn files_of_an_earlier_version_are_continued() {
+        let dir = tempfile::tempdir().unwrap();
+        let (db, nodes) = (database(&dir.path().join("db")), dir.path().join("nodes"));
+        let mut trie = Trie::empty(Arc::new(rhizome_trie::MemoryNodes::default()));
+        put(&mut trie, 0..300);
+        write_messages(&db, &nodes, trie.commit());
+        let mut roots = vec![(trie.root_hash(), 300)];
+        for last in [310, 320, 400] {
+            let files = Files::open(&db, &nodes);
+            let (root, first) = roots[roots.len() - 1];
+            let mut trie = Trie::open(root, Arc::clone(&files) as _);
+            put(&mut trie, first..last);
+            assert_eq!(files.0.end().file(), 1);
+            files.add(&trie.commit_at(files.0.end()));
+            roots.push((trie.root_hash(), last));
+            roots.iter().for_each(|(root, last)| expect(&files, *root, 0..*last));
+        }
+        let files = Files::open(&db, &nodes);
+        roots.iter().for_each(|(root, last)| expect(&files, *root, 0..*last));
+        // The row of the new files names the end of the old one.
+        drop(files);
+        File::options().write(true).open(data_path(&nodes, 0)).unwrap().set_len(100).unwrap();
+        assert!(NodeFiles::open(&db, nodes, false, false).is_err());
+    }
+
+    #[test]
+    fn places_of_dropped_batches_stay_empty() {
+        let dir = tempfile::tempdir().unwrap();
+        let (db, nodes) = (database(&dir.path().join("db")), dir.path().join("nodes"));
+        let files = Files::open(&db, &nodes);
+        let mut trie = Trie::empty(Arc::clone(&files) as _);
+        put(&mut trie, 0..100);
+        files.add(&trie.commit_at(NodePlace::new(0, 70_000)));
+        put(&mut trie, 100..200);
+        // The batches at the end of the first file were dropped.
+        files.add(&trie.commit_at(NodePlace::new(1, 0)));
+        expect(&files, trie.root_hash(), 0..200);
+        let end = files.0.end();
+        assert_eq!(end.file(), 1);
+        drop((trie, files));
+        let files = Files::open(&db, &nodes);
+        assert_eq!(files.0.end(), end);
+        // One whose place is before the end was written late.
+        let mut late = Trie::empty(Arc::clone(&files) as _);
+        put(&mut late, 0..5);
+        files.add(&late.commit_at(NodePlace::new(0, 100)));
+        assert_eq!(files.0.end(), end);
+        expect(&Files::open(&db, &nodes), late.root_hash(), 0..5);
+        // No batch can be behind a file that does not exist.
+        let mut batch: NodeBatch = [(key(1), Bytes::from_static(b"value"))].into_iter().collect();
+        batch.set_place(NodePlace::new(3, 0));
+        assert!(files.0.add([(JournalKey { sequence: 0, block: None }, &batch)].into_iter()).is_err());
+    }
 }

@@ -1,21 +1,19 @@
 //! The node journal: new trie nodes in front of the node files.
 //!
 //! A block adds thousands of nodes under random keys. Inserting each of them into a memtable of RocksDB would cost
-//! more than executing the block. Instead the nodes of a block are found through a hash table in memory, and the block's batch has one
-//! row of the column `packs` from which a start makes them again (`journal_rows.rs`). Once enough batches have accumulated, a
-//! thread appends their nodes to the node files and deletes the rows. At any moment each node is in the files or follows from a row.
-//!
-//! Measured: see the head of `node_files.rs`.
+//! more than executing the block. Instead the nodes of a block stay in memory, found by their places in the node files, and the block's
+//! batch has one row of the column `packs` from which a start makes them again (`journal_rows.rs`). Once enough batches have accumulated,
+//! a thread writes their records to the node files and deletes the rows. At any moment each node is in the files or follows from a row.
+//! A start may give nodes other places than the last run: those in the files have no reference to them.
 
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::{io, mem, panic};
 
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 use parking_lot::{Mutex, RwLock};
-use rhizome_primitives::{B256, Bytes};
-use rhizome_trie::NodeBatch;
+use rhizome_primitives::B256;
+use rhizome_trie::{NodeBatch, NodePlace, SourceNode};
 
 use crate::journal_rows::JournalKey;
 use crate::node_files::{NodeFileError, NodeFiles};
@@ -28,6 +26,8 @@ const CLOSING_SHARE: usize = 16;
 /// Node batches that are not flushed to the node files yet.
 pub(crate) struct NodeJournal {
     buffers: RwLock<JournalBuffers>,
+    /// Place of the next batch.
+    next_place: Mutex<NodePlace>,
     tasks: Mutex<BackgroundTasks>,
     limit: usize,
 }
@@ -42,21 +42,16 @@ struct JournalBuffers {
 
 #[derive(Default)]
 struct JournalBuffer {
-    batches: Vec<JournalBatch>,
-    index: HashTable<JournalPosition>,
+    /// By the places of the first record and of the end, and by their sequence number.
+    batches: BTreeMap<(NodePlace, NodePlace, u64), JournalBatch>,
+    /// Places of the nodes and long values that are found by their hashes.
+    named: HashMap<B256, NodePlace>,
     bytes: usize,
 }
 
 struct JournalBatch {
     key: JournalKey,
     nodes: NodeBatch,
-}
-
-/// Position of a node in a journal buffer.
-#[derive(Clone, Copy)]
-struct JournalPosition {
-    batch: u32,
-    node: u32,
 }
 
 impl JournalBuffers {
@@ -68,46 +63,37 @@ impl JournalBuffers {
 
 impl JournalBuffer {
     fn add(&mut self, key: JournalKey, nodes: NodeBatch) {
-        // Both counts stay far below 2^32.
-        let batch = self.batches.len() as u32;
         self.bytes += nodes.bytes();
-        self.batches.push(JournalBatch { key, nodes });
-        let Self { batches, index, .. } = self;
-        let hashes = batches.last().map(|batch| batch.nodes.hashes()).unwrap_or_default();
-        for (hash, node) in hashes.iter().zip(0..) {
-            let is_same = |position: &JournalPosition| hash_at(batches, *position) == Some(hash);
-            let hash_of = |position: &JournalPosition| hash_at(batches, *position).map_or(0, hash_prefix);
-            if let Entry::Vacant(position) = index.entry(hash_prefix(hash), is_same, hash_of) {
-                position.insert(JournalPosition { batch, node });
-            }
-        }
+        let place = nodes.place();
+        self.named.extend(nodes.named().map(|node| (*node.hash, place.after(node.start))));
+        let end = place.after(nodes.records().len());
+        self.batches.insert((place, end, key.sequence), JournalBatch { key, nodes });
     }
 
-    fn find(&self, hash: &B256) -> Option<&[u8]> {
-        let position =
-            self.index.find(hash_prefix(hash), |position| hash_at(&self.batches, *position) == Some(hash))?;
-        Some(self.batches.get(position.batch as usize)?.nodes.get(position.node as usize)?.message)
+    fn find(&self, hash: &B256) -> Option<SourceNode> {
+        self.node_at(*self.named.get(hash)?)
     }
-}
 
-fn hash_at(batches: &[JournalBatch], position: JournalPosition) -> Option<&B256> {
-    batches.get(position.batch as usize)?.nodes.hashes().get(position.node as usize)
-}
-
-/// Returns the first 8 bytes of the hash. Keccak hashes are uniformly distributed, so no further hashing is needed.
-fn hash_prefix(hash: &B256) -> u64 {
-    hash.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes))
+    fn node_at(&self, place: NodePlace) -> Option<SourceNode> {
+        // At one place, an empty batch is before the one with nodes.
+        let (_, batch) = self.batches.range(..=(place, NodePlace::UNKNOWN, u64::MAX)).next_back()?;
+        batch.nodes.node_at(place)
+    }
 }
 
 impl NodeJournal {
-    /// Creates an empty journal that is flushed when it holds `limit` bytes.
-    pub(crate) fn new(limit: usize) -> Self {
-        Self { buffers: RwLock::default(), tasks: Mutex::default(), limit }
+    /// Creates an empty journal in front of node files that end at a place. It is flushed when it holds `limit` bytes.
+    pub(crate) fn new(end: NodePlace, limit: usize) -> Self {
+        let next_place = Mutex::new(NodeFiles::next_batch(end));
+        Self { buffers: RwLock::default(), next_place, tasks: Mutex::default(), limit }
     }
 
-    /// Restores a batch that was in the database at start. Batches are restored in order of their sequence numbers.
-    pub(crate) fn restore(&self, key: JournalKey, nodes: NodeBatch) {
-        self.buffers.write().add(key, nodes);
+    /// Makes a batch for the next place with `commit`, and keeps the place for it.
+    pub(crate) fn place(&self, commit: impl FnOnce(NodePlace) -> NodeBatch) -> NodeBatch {
+        let mut next = self.next_place.lock();
+        let nodes = commit(*next);
+        *next = NodeFiles::next_batch(next.after(nodes.records().len()));
+        nodes
     }
 
     /// Returns the key of the next batch.
@@ -115,16 +101,26 @@ impl NodeJournal {
         JournalKey { sequence: self.buffers.read().next_sequence, block }
     }
 
-    /// Adds a batch, which is readable from then on.
-    pub(crate) fn append(&self, key: JournalKey, nodes: NodeBatch) {
+    /// Returns the place of the next batch.
+    pub(crate) fn next_place(&self) -> NodePlace {
+        *self.next_place.lock()
+    }
+
+    /// Adds a batch, which is readable from then on. One without a place gets the next one.
+    pub(crate) fn append(&self, key: JournalKey, mut nodes: NodeBatch) {
+        {
+            let mut next = self.next_place.lock();
+            nodes.set_place(*next);
+            *next = (*next).max(NodeFiles::next_batch(nodes.place().after(nodes.records().len())));
+        }
         self.buffers.write().add(key, nodes);
     }
 
     /// Returns the lowest number of a block whose changes the next start needs; `None` if it needs none.
     pub(crate) fn lowest_block(&self) -> Option<u64> {
         let buffers = self.buffers.read();
-        let batches = buffers.active.batches.iter().chain(buffers.sealed.iter().flat_map(|sealed| &sealed.batches));
-        batches.filter_map(|batch| Some(batch.key.block?.0)).min()
+        let sealed = buffers.sealed.iter().flat_map(|sealed| sealed.batches.values());
+        buffers.active.batches.values().chain(sealed).filter_map(|batch| Some(batch.key.block?.0)).min()
     }
 
     /// Moves all batches to the node files.
@@ -133,15 +129,25 @@ impl NodeJournal {
         if let Some(flushing) = tasks.flushing.take() {
             join_task(flushing)?;
         }
-        if self.seal_if_full(1) { self.flush(files) } else { Ok(()) }
+        // Twice after a failed flush.
+        while self.seal_if_full(1) {
+            self.flush(files)?;
+        }
+        Ok(())
     }
 
-    /// Returns a node of the journal; it may be in the files already as well.
-    pub(crate) fn find(&self, hash: &B256) -> Option<Bytes> {
+    /// Returns a node or long value that is found by its hash; it may be in the files already as well.
+    pub(crate) fn find(&self, hash: &B256) -> Option<SourceNode> {
         let buffers = self.buffers.read();
         let found = buffers.active.find(hash);
-        let found = found.or_else(|| buffers.sealed.as_ref().and_then(|sealed| sealed.find(hash)));
-        found.map(Bytes::copy_from_slice)
+        found.or_else(|| buffers.sealed.as_ref().and_then(|sealed| sealed.find(hash)))
+    }
+
+    /// Returns the node at a place if its batch is in the journal; it may be in the files already as well.
+    pub(crate) fn node_at(&self, place: NodePlace) -> Option<SourceNode> {
+        let buffers = self.buffers.read();
+        let found = buffers.active.node_at(place);
+        found.or_else(|| buffers.sealed.as_ref().and_then(|sealed| sealed.node_at(place)))
     }
 
     /// Collects the results of finished background tasks, and starts a flush or a merge if one is due. After a failure
@@ -188,17 +194,14 @@ impl NodeJournal {
     fn seal_if_full(&self, least: usize) -> bool {
         let mut buffers = self.buffers.write();
         if buffers.sealed.is_none() && buffers.active.bytes >= least.max(1) {
-            // The next buffer will have about the same number of nodes.
-            let index = HashTable::with_capacity(buffers.active.index.len());
-            let active = JournalBuffer { index, ..JournalBuffer::default() };
-            buffers.sealed = Some(Arc::new(mem::replace(&mut buffers.active, active)));
+            buffers.sealed = Some(Arc::new(mem::take(&mut buffers.active)));
         }
         buffers.sealed.is_some()
     }
 
     fn flush(&self, files: &NodeFiles) -> Result<(), FlushError> {
         let Some(sealed) = self.buffers.read().sealed.clone() else { return Ok(()) };
-        files.add(sealed.batches.iter().map(|batch| (batch.key, &batch.nodes))).map_err(FlushError::Files)?;
+        files.add(sealed.batches.values().map(|batch| (batch.key, &batch.nodes))).map_err(FlushError::Files)?;
         // From now on these nodes are read from the files.
         self.buffers.write().sealed = None;
         Ok(())
@@ -233,27 +236,66 @@ pub(crate) enum FlushError {
 
 #[cfg(test)]
 mod tests {
-    use rhizome_primitives::keccak256;
+    use std::sync::Arc;
+
+    use rhizome_primitives::{Bytes, keccak256};
+    use rhizome_trie::{MemoryNodes, Trie, TrieError};
 
     use super::*;
 
-    fn nodes(range: std::ops::Range<u32>) -> Vec<(B256, Bytes)> {
-        range.map(|number| number.to_be_bytes()).map(|bytes| (keccak256(bytes), bytes.to_vec().into())).collect()
+    fn nodes(range: std::ops::Range<u32>) -> NodeBatch {
+        let messages = range.map(|number| Bytes::copy_from_slice(&number.to_be_bytes()));
+        messages.map(|message| (keccak256(&message), message)).collect()
     }
 
     #[test]
     fn nodes_of_many_batches_are_found() {
-        let journal = NodeJournal::new(usize::MAX);
+        let journal = NodeJournal::new(NodePlace::new(1, 70), usize::MAX);
+        let append = |nodes: NodeBatch| journal.append(journal.next_key(None), nodes);
         for first in (0..1000).step_by(10) {
+            assert_eq!(journal.next_key(None).sequence, u64::from(first) / 5);
             // Neighbours overlap, so some nodes are in two batches.
-            let key = journal.next_key(None);
-            assert_eq!(key.sequence, u64::from(first) / 10);
-            journal.append(key, nodes(first..first + 15).into_iter().collect());
+            append(nodes(first..first + 15));
+            append(NodeBatch::default());
         }
         for (hash, message) in nodes(0..1005) {
-            assert_eq!(journal.find(&hash), Some(message));
+            assert_eq!(journal.find(&hash).map(|node| node.message), Some(message));
         }
         assert_eq!(journal.find(&B256::ZERO), None);
-        assert_eq!(journal.buffers.read().active.index.len(), 1005);
+        assert_eq!(journal.buffers.read().active.named.len(), 1005);
+    }
+
+    #[test]
+    fn nodes_are_found_by_their_places_in_any_order_of_the_batches() -> Result<(), TrieError> {
+        let journal = NodeJournal::new(NodePlace::new(0, 0), usize::MAX);
+        let mut trie = Trie::empty(Arc::new(MemoryNodes::default()));
+        let mut batches = Vec::new();
+        for number in 0..8_u32 {
+            trie.put(keccak256(number.to_be_bytes()).as_slice(), &[7; 40])?;
+            batches.push(journal.place(|place| trie.commit_at(place)));
+            // Without a change.
+            batches.push(journal.place(|place| trie.commit_at(place)));
+        }
+        let with_nodes = batches.iter().filter(|batch| !batch.is_empty());
+        let first = |batch: &NodeBatch| batch.messages().next().map(Bytes::copy_from_slice);
+        let expected: Vec<_> = with_nodes.map(|batch| (batch.place(), first(batch))).collect();
+        assert_eq!(expected.len(), 8);
+        while !batches.is_empty() {
+            let batch = batches.swap_remove(batches.len() / 2);
+            journal.append(journal.next_key(None), batch);
+        }
+        for (place, message) in expected {
+            assert_eq!(journal.node_at(place).map(|node| node.message), message);
+        }
+        assert_eq!(journal.node_at(NodePlace::new(1, 0)), None);
+        Ok(())
+    }
+
+    #[test]
+    fn a_batch_begins_a_new_file_behind_a_full_one() {
+        let journal = NodeJournal::new(NodePlace::new(3, 1 << 30), usize::MAX);
+        journal.append(journal.next_key(None), nodes(0..1));
+        let message = nodes(0..1).messages().next().map(Bytes::copy_from_slice);
+        assert_eq!(journal.node_at(NodePlace::new(4, 0)).map(|node| node.message), message);
     }
 }

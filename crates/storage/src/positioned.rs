@@ -27,6 +27,8 @@ mod windows {
     pub(crate) trait PositionedFile {
         /// Fills the buffer, or fails with `UnexpectedEof`.
         fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
+        /// Reads into the buffer and returns the number of bytes, 0 at the end of the file.
+        fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
         /// Writes the whole buffer.
         fn write_all_at(&self, buffer: &[u8], offset: u64) -> io::Result<()>;
     }
@@ -42,6 +44,10 @@ mod windows {
                 offset += count as u64;
             }
             Ok(())
+        }
+
+        fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+            self.seek_read(buffer, offset)
         }
 
         fn write_all_at(&self, mut buffer: &[u8], mut offset: u64) -> io::Result<()> {

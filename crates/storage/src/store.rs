@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::RwLock;
 use quick_cache::sync::Cache;
 use rhizome_primitives::{B256, Bytes, U256};
-use rhizome_trie::{NodePosition, NodeSource, SourceError, StateDelta};
+use rhizome_trie::{NodeBatch, NodePlace, NodeSource, SourceError, SourceNode, StateDelta, WantedNode};
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::properties;
 
@@ -76,7 +76,7 @@ pub struct Store {
     /// Number that is added, modulo 2^256, to the total difficulties of all rows but those of genesis.
     pub(crate) difficulty_correction: RwLock<U256>,
     /// Cache of long values (code) and trie nodes by hash.
-    pub(crate) values: Cache<B256, Bytes, StoredValueWeight>,
+    pub(crate) values: Cache<B256, SourceNode, StoredValueWeight>,
 }
 
 impl Store {
@@ -185,21 +185,39 @@ impl Store {
         Ok(self.database.decoded(TRANSACTIONS, hash.as_slice(), record::decode_locations)?.unwrap_or_default())
     }
 
-    /// Returns the message of a trie node, or a long value, by its Keccak hash.
-    pub fn node(&self, hash: &B256) -> Result<Option<Bytes>, StorageError> {
-        self.database.node(hash)
+    /// Returns a long value by its Keccak hash, also the root of a state if all versions of nodes are kept.
+    pub fn by_hash(&self, hash: &B256) -> Result<Option<Bytes>, StorageError> {
+        Ok(self.database.by_hash(hash)?.map(|found| found.message))
     }
 
-    /// Like [`Store::node`], through the cache, for readers that share nodes with others.
-    pub fn cached_node(&self, hash: &B256) -> Result<Option<Bytes>, StorageError> {
+    /// Like [`Store::by_hash`], through the cache, for readers that share values with others.
+    pub fn cached_by_hash(&self, hash: &B256) -> Result<Option<Bytes>, StorageError> {
+        Ok(self.cached(hash, || self.database.by_hash(hash))?.map(|found| found.message))
+    }
+
+    /// Returns a node of a directory with all versions, through the cache.
+    pub(crate) fn cached_node(&self, wanted: &WantedNode<'_>) -> Result<Option<SourceNode>, StorageError> {
+        self.cached(&wanted.hash, || self.database.node(wanted))
+    }
+
+    fn cached(
+        &self,
+        hash: &B256,
+        read: impl FnOnce() -> Result<Option<SourceNode>, StorageError>,
+    ) -> Result<Option<SourceNode>, StorageError> {
         if let Some(value) = self.values.get(hash) {
             return Ok(Some(value));
         }
-        let value = self.node(hash)?;
+        let value = read()?;
         if let Some(value) = &value {
             self.values.insert(*hash, value.clone());
         }
         Ok(value)
+    }
+
+    /// Makes a batch with `commit` for the next place in the node files, and keeps the place for it.
+    pub fn place_nodes(&self, commit: impl FnOnce(NodePlace) -> NodeBatch) -> Result<NodeBatch, StorageError> {
+        Ok(self.database.engine()?.journal.place(commit))
     }
 
     /// Iterates over the whole flat state in key order, without the bytes of long values. The caller must hold the
@@ -244,7 +262,7 @@ impl Store {
             None | Some(StoredValueView::Absent | StoredValueView::Unwritten) => Ok(None),
             Some(StoredValueView::Inline(value)) => Ok(Some(Bytes::copy_from_slice(value))),
             Some(StoredValueView::Reference { hash, .. }) => {
-                Ok(Some(self.cached_node(&hash)?.ok_or(StorageError::Missing { column: columns::NODES, hash })?))
+                Ok(Some(self.cached_by_hash(&hash)?.ok_or(StorageError::Missing { column: columns::NODES, hash })?))
             }
         }
     }
@@ -489,20 +507,23 @@ impl Store {
 #[derive(Clone)]
 pub(crate) struct StoredValueWeight;
 
-impl quick_cache::Weighter<B256, Bytes> for StoredValueWeight {
-    fn weight(&self, _hash: &B256, value: &Bytes) -> u64 {
-        value.len() as u64 + 100
+impl quick_cache::Weighter<B256, SourceNode> for StoredValueWeight {
+    fn weight(&self, _hash: &B256, value: &SourceNode) -> u64 {
+        value.message.len() as u64 + 112
     }
 }
 
 impl NodeSource for Store {
     fn get(&self, hash: &B256) -> Result<Option<Bytes>, SourceError> {
-        self.node(hash).map_err(|error| SourceError { hash: *hash, reason: Box::new(error) })
+        self.by_hash(hash).map_err(|error| SourceError { hash: *hash, reason: Box::new(error) })
     }
 
-    fn nodes(&self, wanted: &[(NodePosition<'_>, B256)]) -> Result<Vec<Option<Bytes>>, SourceError> {
-        let Some((_, first)) = wanted.first() else { return Ok(Vec::new()) };
-        let hashes: Vec<_> = wanted.iter().map(|(_, hash)| *hash).collect();
-        self.database.nodes(&hashes).map_err(|error| SourceError { hash: *first, reason: Box::new(error) })
+    fn node(&self, wanted: &WantedNode<'_>) -> Result<Option<SourceNode>, SourceError> {
+        self.database.node(wanted).map_err(|error| SourceError { hash: wanted.hash, reason: Box::new(error) })
+    }
+
+    fn nodes(&self, wanted: &[WantedNode<'_>]) -> Result<Vec<Option<SourceNode>>, SourceError> {
+        let Some(first) = wanted.first() else { return Ok(Vec::new()) };
+        self.database.nodes(wanted).map_err(|error| SourceError { hash: first.hash, reason: Box::new(error) })
     }
 }

@@ -394,7 +394,7 @@ impl Store {
         }
         let engine = self.database.engine()?;
         let values = engine.column(VALUES)?;
-        for value in nodes.by_hash.iter() {
+        for value in nodes.by_hash.named() {
             batch.put_cf(values, value.hash, value.message);
         }
         if let Some(rows) = nodes.flushed {
@@ -415,7 +415,7 @@ impl Store {
     fn batch_node_versions(
         &self,
         batch: &mut WriteBatch,
-        NewNodes { by_hash: mut nodes, base_root, .. }: NewNodes,
+        NewNodes { by_hash: nodes, base_root, .. }: NewNodes,
         block: (u64, B256),
         changes: Option<&Arc<ChangeSet>>,
     ) -> Result<(), StorageError> {
@@ -423,19 +423,22 @@ impl Store {
         engine.journal.poll_tasks(&engine.files).map_err(|error| self.flush_error(error))?;
         let column = engine.column(NODE_BATCHES)?;
         // Only the writer takes sequence numbers, so the next one stays valid until the row is in the journal.
-        let key = match base_root.zip(changes) {
-            Some((base_root, changes)) => {
-                let key = engine.journal.next_key(Some(block));
-                batch.put_cf(column, key.encode(), journal_rows::encode_row(&base_root, &nodes, changes));
-                key
-            }
-            None => {
-                let key = engine.journal.next_key(None);
-                nodes.with_encoded(|encoded| batch.put_cf(column, key.encode(), encoded));
-                key
-            }
-        };
+        if let Some((base_root, changes)) = base_root.zip(changes) {
+            let key = engine.journal.next_key(Some(block));
+            batch.put_cf(column, key.encode(), journal_rows::encode_row(&base_root, &nodes, changes));
+            engine.journal.append(key, nodes);
+            return Ok(());
+        }
+        let key = engine.journal.next_key(None);
+        let is_placed = nodes.place().is_known();
+        if !is_placed {
+            nodes.with_encoded(|encoded| batch.put_cf(column, key.encode(), encoded));
+        }
         engine.journal.append(key, nodes);
+        if is_placed {
+            // No row leads to these nodes, so they are in the files before the batch is in the database.
+            engine.journal.flush_all(&engine.files).map_err(|error| self.flush_error(error))?;
+        }
         Ok(())
     }
 

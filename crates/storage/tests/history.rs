@@ -92,7 +92,7 @@ fn assert_values(store: &Store, oldest: &State, references: &References) {
     let expected: BTreeSet<_> = oldest.values().chain(later).cloned().collect();
     for length in LENGTHS.into_iter().filter(|length| *length > 32) {
         for value in (0..VALUES).map(|byte| vec![byte; length]) {
-            let is_stored = store.node(&keccak256(&value)).unwrap().is_some();
+            let is_stored = store.by_hash(&keccak256(&value)).unwrap().is_some();
             assert_eq!(is_stored, expected.contains(&value), "{} times {}", value[0], length);
         }
     }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use rhizome_primitives::{B256, Bytes, keccak256};
+use rhizome_primitives::{B256, Bytes, EMPTY_ROOT, keccak256};
 use rhizome_storage::{ChangeSet, Rewind, StateChange, StorageError, Store};
-use rhizome_trie::{MemoryNodes, StateDelta, Trie};
+use rhizome_trie::{MemoryNodes, NodeBatch, StateDelta, Trie};
 
 use crate::{TestBlock, identity, small};
 
@@ -39,12 +39,12 @@ fn delta(number: u64, name: &str) -> StateDelta {
 }
 
 /// Applies changes to the trie of the parent, and returns the block that makes them.
-fn block(trie: &mut Trie, number: u64, name: &str) -> TestBlock {
+fn block(store: &Store, trie: &mut Trie, number: u64, name: &str) -> TestBlock {
     let mut block = TestBlock::new(number, name);
     block.base_root = Some(trie.root_hash());
     block.flat = delta(number, name);
     trie.apply(&block.flat).unwrap();
-    block.nodes = trie.commit();
+    block.nodes = store.place_nodes(|place| trie.commit_at(place)).unwrap();
     block.state_root = trie.root_hash();
     block
 }
@@ -70,21 +70,23 @@ impl Expected {
 fn nodes_of_executed_blocks_are_made_again_at_the_start() {
     let dir = tempfile::tempdir().unwrap();
     let mut expected = Expected::default();
-    let mut trie = empty();
+    let mut root = EMPTY_ROOT;
     for run in 0..3 {
         let store = open(dir.path());
+        let mut trie = Trie::open(root, Arc::clone(&store) as _);
         for number in run * 20..run * 20 + 20 {
             let mut side = trie.clone();
-            block(&mut trie, number, "main").write_best(&store);
+            block(&store, &mut trie, number, "main").write_best(&store);
             expected.add(&trie);
             if number % 7 == 3 {
                 let before = state(&side).into_iter().map(|(key, value)| (key, value.to_vec())).collect();
-                block(&mut side, number, "side").write_on(&store, &before, None);
+                block(&store, &mut side, number, "side").write_on(&store, &before, None);
                 expected.add(&side);
             }
         }
         expected.check(&store);
         assert!(store.lowest_unflushed_block().unwrap().is_some());
+        root = trie.root_hash();
     }
     expected.check(&open(dir.path()));
     let store = open(dir.path());
@@ -97,6 +99,12 @@ fn nodes_of_executed_blocks_are_made_again_at_the_start() {
 
 #[test]
 fn states_that_were_set_by_hand_and_rewinds_are_restored() {
+    restore_state_by_hand(|store, trie| store.place_nodes(|place| trie.commit_at(place)).unwrap());
+    // As earlier versions: the row of the batch has all nodes.
+    restore_state_by_hand(|_store, trie| trie.commit());
+}
+
+fn restore_state_by_hand(commit: impl FnOnce(&Store, &mut Trie) -> NodeBatch) {
     let dir = tempfile::tempdir().unwrap();
     let mut expected = Expected::default();
     let mut trie = empty();
@@ -104,7 +112,7 @@ fn states_that_were_set_by_hand_and_rewinds_are_restored() {
     let mut tries = Vec::new();
     let mut blocks = Vec::new();
     for number in 0..6 {
-        let next = block(&mut trie, number, "first");
+        let next = block(&store, &mut trie, number, "first");
         next.write_best(&store);
         tries.push(trie.clone());
         blocks.push(next);
@@ -123,11 +131,11 @@ fn states_that_were_set_by_hand_and_rewinds_are_restored() {
     let by_hand = delta(90, "by hand");
     let changes = ChangeSet::of(&by_hand, |key| store.flat_get(key)).unwrap();
     trie.apply(&by_hand).unwrap();
-    let nodes = trie.commit().into();
+    let nodes = commit(&store, &mut trie).into();
     store.write_state(StateChange { number: 3, head, state_root: trie.root_hash(), nodes, changes: &changes }).unwrap();
     expected.add(&trie);
     for number in 4..8 {
-        block(&mut trie, number, "second").write_best(&store);
+        block(&store, &mut trie, number, "second").write_best(&store);
         expected.add(&trie);
     }
     drop(store);
@@ -143,8 +151,8 @@ fn changes_that_lead_elsewhere_are_refused() {
         let dir = tempfile::tempdir().unwrap();
         let mut trie = empty();
         let store = open(dir.path());
-        block(&mut trie, 1, "good").write_best(&store);
-        let mut bad = block(&mut trie, 2, "bad");
+        block(&store, &mut trie, 1, "good").write_best(&store);
+        let mut bad = block(&store, &mut trie, 2, "bad");
         bad.base_root = base_root.or(bad.base_root);
         bad.state_root = state_root.unwrap_or(bad.state_root);
         bad.write_best(&store);

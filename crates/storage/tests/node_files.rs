@@ -42,9 +42,9 @@ fn write(store: &Store, numbers: std::ops::Range<u64>) {
 #[track_caller]
 fn expect_values(store: &Store, numbers: std::ops::Range<u64>) {
     for number in numbers {
-        assert_eq!(store.node(&hash(number)).unwrap().unwrap(), value(number), "{number}");
+        assert_eq!(store.by_hash(&hash(number)).unwrap().unwrap(), value(number), "{number}");
     }
-    assert_eq!(store.node(&B256::ZERO).unwrap(), None);
+    assert_eq!(store.by_hash(&B256::ZERO).unwrap(), None);
 }
 
 fn nodes_folder(dir: &Path) -> PathBuf {
@@ -69,7 +69,7 @@ fn nodes_are_flushed_to_files_and_survive_restarts() {
         for number in start..start + 500 {
             write(&store, number..number + 1);
             let probe = (number * 7919) % (number + 1);
-            assert_eq!(store.node(&hash(probe)).unwrap().unwrap(), value(probe), "{probe} of {number}");
+            assert_eq!(store.by_hash(&hash(probe)).unwrap().unwrap(), value(probe), "{probe} of {number}");
         }
     }
     expect_values(&open(dir.path()), 0..1500);
@@ -191,13 +191,13 @@ fn reading_a_damaged_node_fails() {
     data.read_exact_at(&mut byte, 1000).unwrap();
     data.write_all_at(&[byte[0] ^ 1], 1000).unwrap();
     let store = open(dir.path());
-    let error = store.node(&hash(0)).unwrap_err();
+    let error = store.by_hash(&hash(0)).unwrap_err();
     assert!(matches!(error, StorageError::Damaged { .. }), "{error}");
     expect_values(&store, 1..300);
     // A hash that shares its prefix with a stored one is absent.
     let mut alike = hash(1);
     alike.0[31] ^= 1;
-    assert_eq!(store.node(&alike).unwrap(), None);
+    assert_eq!(store.by_hash(&alike).unwrap(), None);
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn a_checkpoint_and_its_original_change_independently() {
     expect_values(&store, 0..600);
     expect_values(&copied, 0..300);
     expect_values(&copied, 600..900);
-    assert_eq!((store.node(&hash(700)).unwrap(), copied.node(&hash(400)).unwrap()), (None, None));
+    assert_eq!((store.by_hash(&hash(700)).unwrap(), copied.by_hash(&hash(400)).unwrap()), (None, None));
     drop((store, copied));
     expect_values(&open(dir.path()), 0..600);
     expect_values(&open(copy.path()), 600..900);

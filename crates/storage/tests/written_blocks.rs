@@ -108,7 +108,7 @@ fn nodes_are_found_by_hash() {
     let code = vec![0x5b; 24_576];
     TestBlock::new(1, "a").with_flat(b"code", Some(&code)).write_best(&store);
     assert_eq!(NodeSource::get(&store, &keccak256(&code)).unwrap().unwrap(), code);
-    assert_eq!(store.cached_node(&keccak256(&code)).unwrap().unwrap(), code);
+    assert_eq!(store.cached_by_hash(&keccak256(&code)).unwrap().unwrap(), code);
     assert!(NodeSource::get(&store, &B256::ZERO).unwrap().is_none());
 }
 

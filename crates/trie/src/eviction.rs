@@ -86,7 +86,7 @@ impl NodeRanks {
     fn replacement(&self, link: &Link, limit: usize) -> Option<Link> {
         let node = link.in_memory()?;
         let is_evicted = !node.is_embeddable() && node.is_saved() && self.rank(node) >= limit;
-        is_evicted.then(|| Link::stored(node.hash()))
+        is_evicted.then(|| Link::stored(node.hash(), link.place()))
     }
 
     /// Returns a copy of the subtree without the nodes from a rank on; `None` if there are no such nodes.
@@ -102,7 +102,7 @@ impl NodeRanks {
                 (left.unwrap_or_else(|| node.left().clone()), right.unwrap_or_else(|| node.right().clone()))
             }
         };
-        Some(Link::Loaded(Arc::new(node.with_links(left, right))))
+        Some(Link::Loaded(Arc::new(node.with_links(left, right)), link.place()))
     }
 }
 

@@ -9,7 +9,6 @@
 
 pub mod account;
 pub mod activation;
-mod adjacent;
 mod cache_lines;
 mod changed_state;
 mod diff;
@@ -32,6 +31,7 @@ mod path_walk;
 mod processor_turn;
 pub mod proof;
 mod read_ahead;
+mod record;
 pub mod snap_chunk;
 pub mod source;
 pub mod state;
@@ -42,7 +42,6 @@ mod value;
 
 pub use account::AccountState;
 pub use activation::{SetUpMode, activation_delta, is_set_up, set_ups};
-pub use adjacent::{child_hashes, message_at_start};
 pub use changed_state::ChangedState;
 pub use diff::diff;
 pub use entries::{TrieEntries, TrieKeys};
@@ -55,6 +54,7 @@ pub use nodes::{NodeView, TrieNodes};
 pub use orchid_state::orchid_state_root;
 pub use processor_turn::yield_processor;
 pub use proof::{ProofError, ProofOutcome, verify};
+pub use record::{NodePlace, RecordLayout, SourceNode, WantedNode};
 pub use source::{MemoryNodes, NodePosition, NodeRows, NodeSource};
 pub use state::{StateDelta, StateError, StateReader};
 pub use trie::Trie;

@@ -76,8 +76,14 @@ impl<'a> NodeMessage<'a> {
     /// Parses a message embedded in its parent, which is never in the old format, regardless of its first byte.
     pub(crate) fn parse_embedded(bytes: &'a [u8]) -> Result<Self, NodeMessageError> {
         let mut input = Input(bytes);
-        let (message, is_long_value) = Self::parse_without_value(&mut input)?;
-        let value = if is_long_value {
+        let flags = input.byte()?;
+        let has = |mask: u8| flags & mask != 0;
+        let path = if has(HAS_PATH) { input.path()? } else { Path::default() };
+        let left = input.child(has(HAS_LEFT), has(LEFT_EMBEDDED))?;
+        let right = input.child(has(HAS_RIGHT), has(RIGHT_EMBEDDED))?;
+        let has_child = has(HAS_LEFT) || has(HAS_RIGHT);
+        let children_size = if has_child { input.varint()? } else { 0 };
+        let value = if has(LONG_VALUE) {
             let hash = input.hash()?;
             let &[a, b, c] = input.array::<3>()?;
             if !input.0.is_empty() {
@@ -89,19 +95,7 @@ impl<'a> NodeMessage<'a> {
         } else {
             ValuePart::Short(input.0)
         };
-        Ok(NodeMessage { value, ..message })
-    }
-
-    /// Parses a message up to its value. Returns it without the value, and whether a long value follows.
-    pub(crate) fn parse_without_value(input: &mut Input<'a>) -> Result<(Self, bool), NodeMessageError> {
-        let flags = input.byte()?;
-        let has = |mask: u8| flags & mask != 0;
-        let path = if has(HAS_PATH) { input.path()? } else { Path::default() };
-        let left = input.child(has(HAS_LEFT), has(LEFT_EMBEDDED))?;
-        let right = input.child(has(HAS_RIGHT), has(RIGHT_EMBEDDED))?;
-        let has_child = has(HAS_LEFT) || has(HAS_RIGHT);
-        let children_size = if has_child { input.varint()? } else { 0 };
-        Ok((NodeMessage { path, left, right, children_size, value: ValuePart::None }, has(LONG_VALUE)))
+        Ok(NodeMessage { path, left, right, children_size, value })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use rhizome_primitives::{B256, Bytes, keccak256};
+use rhizome_primitives::{B256, keccak256};
 
 use crate::cache_lines::SUBTREE_CHANGES;
 use crate::error::TrieError;
@@ -14,6 +14,7 @@ use crate::message::{
 use crate::node_batch::NodeBatch;
 use crate::node_content::NodeContent;
 use crate::path::{NodePath, Path, PathBits};
+use crate::record::{NodePlace, SourceNode, WantedNode};
 use crate::source::{NodePosition, NodeRows, NodeSource};
 use crate::value::NodeValue;
 
@@ -22,8 +23,8 @@ use crate::value::NodeValue;
 pub(crate) enum Link {
     #[default]
     Empty,
-    /// In memory, committed or not.
-    Loaded(Arc<TrieNode>),
+    /// In memory, committed or not. With the place of a committed node that is not embedded.
+    Loaded(Arc<TrieNode>, NodePlace),
     /// In the source; loaded by the first use, for all clones of the link.
     Stored(Arc<StoredNode>),
 }
@@ -32,6 +33,7 @@ pub(crate) enum Link {
 #[derive(Debug)]
 pub(crate) struct StoredNode {
     hash: B256,
+    place: NodePlace,
     node: OnceLock<Arc<TrieNode>>,
 }
 
@@ -103,8 +105,13 @@ impl ChildInfo {
 }
 
 impl Link {
-    pub(crate) fn stored(hash: B256) -> Link {
-        Link::Stored(Arc::new(StoredNode { hash, node: OnceLock::new() }))
+    pub(crate) fn stored(hash: B256, place: NodePlace) -> Link {
+        Link::Stored(Arc::new(StoredNode { hash, place, node: OnceLock::new() }))
+    }
+
+    /// Creates a link to a node that is not committed, or is embedded in its parent.
+    pub(crate) fn loaded(node: TrieNode) -> Link {
+        Link::Loaded(Arc::new(node), NodePlace::UNKNOWN)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -115,7 +122,7 @@ impl Link {
     pub(crate) fn in_memory(&self) -> Option<&Arc<TrieNode>> {
         match self {
             Link::Empty => None,
-            Link::Loaded(node) => Some(node),
+            Link::Loaded(node, _) => Some(node),
             Link::Stored(stored) => stored.node.get(),
         }
     }
@@ -128,12 +135,12 @@ impl Link {
     ) -> Result<Option<&Arc<TrieNode>>, TrieError> {
         match self {
             Link::Empty => Ok(None),
-            Link::Loaded(node) => Ok(Some(node)),
+            Link::Loaded(node, _) => Ok(Some(node)),
             Link::Stored(stored) => {
                 if let Some(node) = stored.node.get() {
                     return Ok(Some(node));
                 }
-                let node = TrieNode::load(stored.hash, source, position)?;
+                let node = stored.load(source, position)?;
                 // Two threads may load the same node; both results are equal.
                 Ok(Some(stored.node.get_or_init(|| node)))
             }
@@ -150,12 +157,12 @@ impl Link {
             let unshared = Arc::get_mut(stored).and_then(|stored| stored.node.take());
             let node = match unshared.or_else(|| stored.node.get().cloned()) {
                 Some(node) => node,
-                None => TrieNode::load(stored.hash, source, position)?,
+                None => stored.load(source, position)?,
             };
-            *self = Link::Loaded(node);
+            *self = Link::Loaded(node, stored.place);
         }
         match self {
-            Link::Loaded(node) => Ok(Some(Arc::make_mut(node))),
+            Link::Loaded(node, _) => Ok(Some(Arc::make_mut(node))),
             Link::Empty | Link::Stored(_) => Ok(None),
         }
     }
@@ -164,7 +171,7 @@ impl Link {
     pub(crate) fn unshared_node(&mut self) -> Option<&mut TrieNode> {
         match self {
             Link::Empty => None,
-            Link::Loaded(node) => Arc::get_mut(node),
+            Link::Loaded(node, _) => Arc::get_mut(node),
             Link::Stored(stored) => Arc::get_mut(Arc::get_mut(stored)?.node.get_mut()?),
         }
     }
@@ -176,9 +183,7 @@ impl Link {
         position: NodePosition<'_>,
     ) -> Result<Option<Arc<TrieNode>>, TrieError> {
         match self {
-            Link::Stored(stored) if stored.node.get().is_none() => {
-                TrieNode::load(stored.hash, source, position).map(Some)
-            }
+            Link::Stored(stored) if stored.node.get().is_none() => stored.load(source, position).map(Some),
             _ => Ok(self.in_memory().cloned()),
         }
     }
@@ -187,22 +192,31 @@ impl Link {
     pub(crate) fn hash(&self) -> Option<B256> {
         match self {
             Link::Empty => None,
-            Link::Loaded(node) => Some(node.hash()),
+            Link::Loaded(node, _) => Some(node.hash()),
             Link::Stored(stored) => Some(stored.hash),
+        }
+    }
+
+    /// Returns the place of the node, if it is committed.
+    pub(crate) fn place(&self) -> NodePlace {
+        match self {
+            Link::Empty => NodePlace::UNKNOWN,
+            Link::Loaded(_, place) => *place,
+            Link::Stored(stored) => stored.place,
         }
     }
 
     /// Returns the child if its message is embedded in that of its parent.
     pub(crate) fn embedded(&self) -> Option<&Arc<TrieNode>> {
         match self {
-            Link::Loaded(node) if node.is_embeddable() => Some(node),
+            Link::Loaded(node, _) if node.is_embeddable() => Some(node),
             _ => None,
         }
     }
 
     fn summary(&self) -> ChildInfo {
         match self {
-            Link::Loaded(node) => {
+            Link::Loaded(node, _) => {
                 // At most EMBEDDING_LIMIT.
                 let embedded_length = if node.is_embeddable() { node.message_length as u8 } else { 0 };
                 ChildInfo(embedded_length | if node.is_saved() { 0 } else { ChildInfo::UNSAVED })
@@ -227,7 +241,7 @@ impl Link {
 
     fn write(&self, below: ChildInfo, out: &mut Vec<u8>) {
         match (self, below.embedded_length()) {
-            (Link::Loaded(node), length @ 1..) => {
+            (Link::Loaded(node, _), length @ 1..) => {
                 out.push(length);
                 node.write(out);
             }
@@ -239,7 +253,7 @@ impl Link {
     fn read_hash(&self) -> u8 {
         match self {
             Link::Empty => 0,
-            Link::Loaded(node) => node.hash.get().map_or(0, |hash| hash[0]),
+            Link::Loaded(node, _) => node.hash.get().map_or(0, |hash| hash[0]),
             Link::Stored(stored) => stored.hash[0],
         }
     }
@@ -260,9 +274,18 @@ impl StoredNode {
         self.node.get_or_init(|| node);
     }
 
-    /// Sets the node from its message in the source.
-    pub(crate) fn fill(&self, message: Option<Bytes>) -> Result<(), TrieError> {
-        self.set(TrieNode::from_source(self.hash, message)?);
+    /// Returns what a source needs to find the node.
+    pub(crate) fn wanted<'a>(&self, position: NodePosition<'a>) -> WantedNode<'a> {
+        WantedNode { position, hash: self.hash, place: self.place }
+    }
+
+    fn load(&self, source: &dyn NodeSource, position: NodePosition<'_>) -> Result<Arc<TrieNode>, TrieError> {
+        TrieNode::from_source(self.hash, source.node(&self.wanted(position))?)
+    }
+
+    /// Sets the node as the source has it.
+    pub(crate) fn fill(&self, found: Option<SourceNode>) -> Result<(), TrieError> {
+        self.set(TrieNode::from_source(self.hash, found)?);
         Ok(())
     }
 }
@@ -335,29 +358,22 @@ impl TrieNode {
         self.changed(false, false, self.children_size);
     }
 
-    fn load(hash: B256, source: &dyn NodeSource, position: NodePosition<'_>) -> Result<Arc<TrieNode>, TrieError> {
-        Self::from_source(hash, source.node(position, &hash)?)
-    }
-
-    pub(crate) fn from_source(hash: B256, message: Option<Bytes>) -> Result<Arc<TrieNode>, TrieError> {
-        let message = message.ok_or(TrieError::MissingNode { hash })?;
-        let node = TrieNode::decode(&message).map_err(|reason| TrieError::Message { hash, reason })?;
+    pub(crate) fn from_source(hash: B256, found: Option<SourceNode>) -> Result<Arc<TrieNode>, TrieError> {
+        let SourceNode { message, children } = found.ok_or(TrieError::MissingNode { hash })?;
+        let message = NodeMessage::parse(&message).and_then(|message| Self::from_message(message, children));
+        let node = message.map_err(|reason| TrieError::Message { hash, reason })?;
         // The source is trusted for the hash: hashing again would cost more than the look-up.
         Ok(Arc::new(TrieNode { hash: OnceLock::from(hash), ..node }))
     }
 
-    /// Decodes the message of a node that is not embedded.
-    pub(crate) fn decode(message: &Bytes) -> Result<TrieNode, NodeMessageError> {
-        Self::from_message(NodeMessage::parse(message)?)
-    }
-
-    fn from_message(message: NodeMessage<'_>) -> Result<TrieNode, NodeMessageError> {
-        let child = |part: ChildPart<'_>| match part {
+    /// `places`: those of the children that the message has by their hashes.
+    fn from_message(message: NodeMessage<'_>, places: [NodePlace; 2]) -> Result<TrieNode, NodeMessageError> {
+        let mut places = places.into_iter();
+        let mut child = |part: ChildPart<'_>| match part {
             ChildPart::None => Ok(Link::Empty),
-            ChildPart::Hash(hash) => Ok(Link::stored(hash)),
+            ChildPart::Hash(hash) => Ok(Link::stored(hash, places.next().unwrap_or_default())),
             ChildPart::Embedded(bytes) => {
-                let node = Self::from_message(NodeMessage::parse_embedded(bytes)?)?;
-                Ok(Link::Loaded(Arc::new(node)))
+                Ok(Link::loaded(Self::from_message(NodeMessage::parse_embedded(bytes)?, [NodePlace::UNKNOWN; 2])?))
             }
         };
         let (left, right) = (child(message.left)?, child(message.right)?);
@@ -393,7 +409,7 @@ impl TrieNode {
     pub(crate) fn unsaved_children(&self) -> impl Iterator<Item = &Arc<TrieNode>> {
         let children = [(self.left(), self.below_left), (self.right(), self.below_right)];
         children.into_iter().filter_map(|(link, below)| match link {
-            Link::Loaded(node) if below.is_unsaved() && !node.is_saved() => Some(node),
+            Link::Loaded(node, _) if below.is_unsaved() && !node.is_saved() => Some(node),
             _ => None,
         })
     }
@@ -463,7 +479,7 @@ impl TrieNode {
     pub(crate) fn hash_with(&self, work: usize) -> B256 {
         if work >= SUBTREE_CHANGES
             && self.known_hash().is_none()
-            && let (Link::Loaded(left), Link::Loaded(right)) = (self.left(), self.right())
+            && let (Link::Loaded(left, _), Link::Loaded(right, _)) = (self.left(), self.right())
         {
             let (left, right) = (|| left.hash_with(work / 2), || right.hash_with(work / 2));
             if work >= PARALLEL_WORK {
@@ -499,7 +515,7 @@ impl TrieNode {
         above.append(self.path());
         let end = above.len();
         for (bit, link, below) in [(false, self.left(), self.below_left), (true, self.right(), self.below_right)] {
-            if let Link::Loaded(node) = link
+            if let Link::Loaded(node, _) = link
                 && below.is_unsaved()
             {
                 above.push(bit);
@@ -515,17 +531,34 @@ impl TrieNode {
         self.is_saved.get()
     }
 
-    fn mark_saved(&mut self) {
+    /// Adds the records of this node and of those below it that are not saved, and marks them as saved. Returns the place of the
+    /// record of this node.
+    fn save(&mut self, is_root: bool, out: &mut NodeBatch) -> NodePlace {
         self.is_saved.set(true);
-        if let Some(NodeValue::Long { is_saved, .. }) = self.content.value_mut() {
-            *is_saved = true;
+        if let Some(value) = self.content.value_mut() {
+            value.save(out);
         }
-        let Some((left, right)) = self.content.children_mut() else { return };
+        if !is_root && self.is_embeddable() {
+            return NodePlace::UNKNOWN;
+        }
+        let below = [self.below_left, self.below_right];
+        let is_hashed = |link: &Link, below: ChildInfo| !link.is_empty() && below.embedded_length() == 0;
+        let children =
+            [self.left(), self.right()].into_iter().zip(below).filter(|(link, below)| is_hashed(link, *below));
+        let (length, children) = (self.message_length as usize, children.count());
+        let record = out.add_node(is_root, || self.hash(), length, children, |bytes| self.write(bytes));
+        let Some((left, right)) = self.content.children_mut() else { return record.place };
+        let mut index = 0;
         for (link, below) in [(left, &mut self.below_left), (right, &mut self.below_right)] {
             if below.take_unsaved() {
-                link.mark_saved();
+                link.save(false, out);
+            }
+            if is_hashed(link, *below) {
+                out.set_child_place(&record, index, link.place());
+                index += 1;
             }
         }
+        record.place
     }
 }
 
@@ -533,48 +566,35 @@ impl TrieNode {
 const PARALLEL_WORK: usize = 1024;
 
 impl Link {
-    fn has_unsaved(&self) -> bool {
-        matches!(self, Link::Loaded(node) if !node.is_saved())
-    }
-
-    /// Marks the subtree as committed and adds the messages and long values that were not. The message
-    /// of a root is always added, even if it is short enough to be embedded.
-    pub(crate) fn commit(&mut self, is_root: bool, work: usize, out: &mut NodeBatch) {
-        let Link::Loaded(shared) = self else { return };
-        if work >= SUBTREE_CHANGES && shared.left().has_unsaved() && shared.right().has_unsaved() {
+    /// Adds the records of the nodes of the subtree that are not saved, each before those below it, and their new long values, and marks
+    /// them as saved. Their hashes are known. The root has a record even if its message is short enough to be embedded.
+    pub(crate) fn save(&mut self, is_root: bool, out: &mut NodeBatch) {
+        if let Link::Loaded(node, place) = self
+            && !node.is_saved()
+        {
             // Copies the node only if another trie shares it, and that trie has not been committed.
-            match Arc::make_mut(shared).content.children_mut() {
-                Some((left, right)) if work >= PARALLEL_WORK => {
-                    let mut right_out = NodeBatch::default();
-                    rayon::join(|| left.commit(false, work / 2, out), || right.commit(false, work / 2, &mut right_out));
-                    out.append(&right_out);
-                }
-                Some((left, right)) => {
-                    left.commit(false, work / 2, out);
-                    right.commit(false, work / 2, out);
-                }
-                None => {}
-            }
+            *place = Arc::make_mut(node).save(is_root, out);
         }
-        HashLevels::unsaved(shared, is_root, out).write(out);
-        self.mark_saved();
     }
 
     /// Marks the subtree as flushed, for all versions that share it, and adds the rows of nodes that were not, in no order. The
     /// root has a row even if it is short enough to be embedded.
     pub(crate) fn flush(&self, rows: &mut NodeRows) {
-        if let Link::Loaded(node) = self {
+        if let Link::Loaded(node, _) = self {
             node.flush(&mut Path::default(), rows);
         }
     }
+}
 
-    fn mark_saved(&mut self) {
-        if let Link::Loaded(shared) = self
-            && !shared.is_saved()
-        {
-            Arc::make_mut(shared).mark_saved();
-        }
-    }
+/// Returns the hashes of the children that a message refers to.
+#[cfg(test)]
+pub(crate) fn hashed_children(message: &[u8]) -> Vec<B256> {
+    let children = NodeMessage::parse(message).map(|message| [message.left, message.right]);
+    let hash = |child| match child {
+        ChildPart::Hash(hash) => Some(hash),
+        ChildPart::None | ChildPart::Embedded(_) => None,
+    };
+    children.into_iter().flatten().filter_map(hash).collect()
 }
 
 #[cfg(test)]
@@ -597,9 +617,9 @@ mod tests {
             "93c20100",
         );
         for text in ["500f0123aa", "4f0450060011045006fe2208", account] {
-            let bytes = Bytes::from(hex::decode(text).unwrap());
-            let node = TrieNode::decode(&bytes).unwrap();
-            assert_eq!(node.message(), bytes.to_vec());
+            let bytes = hex::decode(text).unwrap();
+            let node = TrieNode::from_message(NodeMessage::parse(&bytes).unwrap(), [NodePlace::UNKNOWN; 2]).unwrap();
+            assert_eq!(node.message(), bytes);
             assert_eq!(node.message_length as usize, bytes.len());
             assert_eq!(node.hash(), keccak256(&bytes));
         }

@@ -113,6 +113,7 @@ mod tests {
     use rhizome_primitives::B256;
 
     use super::*;
+    use crate::record::NodePlace;
     use crate::value::KnownValue;
 
     #[test]
@@ -120,7 +121,7 @@ mod tests {
         let mut content = NodeContent::new(KnownValue::Short(&[1]).into(), Link::Empty, Link::Empty);
         content.reserve_children();
         if let Some((left, _)) = content.children_mut() {
-            *left = Link::stored(B256::ZERO);
+            *left = Link::stored(B256::ZERO, NodePlace::UNKNOWN);
         }
         content.shrink();
         assert!(matches!(content, NodeContent::Both(_)));

@@ -97,10 +97,10 @@ impl PathLoader<'_, '_> {
     /// Reads the nodes that are still not in memory.
     fn read(&self, missing: &[MissingNode<'_>]) -> Result<(), TrieError> {
         let missing: Vec<_> = missing.iter().filter(|node| node.stored.loaded().is_none()).collect();
-        let wanted = missing.iter().map(|node| (NodePosition::below(&node.key, node.at), node.stored.hash()));
-        let messages = self.source.nodes(&wanted.collect::<Vec<_>>())?;
-        for (node, message) in missing.iter().zip(messages) {
-            node.stored.fill(message)?;
+        let wanted = missing.iter().map(|node| node.stored.wanted(NodePosition::below(&node.key, node.at)));
+        let found = self.source.nodes(&wanted.collect::<Vec<_>>())?;
+        for (node, found) in missing.iter().zip(found) {
+            node.stored.fill(found)?;
         }
         Ok(())
     }

@@ -7,21 +7,21 @@ use rhizome_primitives::{B256, Bytes};
 
 pub use crate::error::SourceError;
 use crate::path::Path;
+use crate::record::{SourceNode, WantedNode};
 
 /// Source of node messages and long values.
 pub trait NodeSource: Send + Sync {
     /// Returns the bytes with this Keccak hash; `None` if the source does not have them.
     fn get(&self, hash: &B256) -> Result<Option<Bytes>, SourceError>;
 
-    /// Returns the message of the node at a position, with this Keccak hash; `None` if the source does not have it. Sources
-    /// that find nodes by hash ignore the position.
-    fn node(&self, _position: NodePosition<'_>, hash: &B256) -> Result<Option<Bytes>, SourceError> {
-        self.get(hash)
+    /// Returns a node; `None` if the source does not have it. Sources that find all nodes by hash ignore position and place.
+    fn node(&self, wanted: &WantedNode<'_>) -> Result<Option<SourceNode>, SourceError> {
+        Ok(self.get(&wanted.hash)?.map(SourceNode::from))
     }
 
-    /// Returns the messages of several nodes, each with its Keccak hash, like [`NodeSource::node`]. In the order of their positions.
-    fn nodes(&self, wanted: &[(NodePosition<'_>, B256)]) -> Result<Vec<Option<Bytes>>, SourceError> {
-        wanted.iter().map(|(position, hash)| self.node(*position, hash)).collect()
+    /// Returns several nodes, like [`NodeSource::node`]. In the order of their positions.
+    fn nodes(&self, wanted: &[WantedNode<'_>]) -> Result<Vec<Option<SourceNode>>, SourceError> {
+        wanted.iter().map(|wanted| self.node(wanted)).collect()
     }
 
     /// Returns the messages of all nodes at a position and below it, and of few others: a range of rows costs less than as many rows one

@@ -14,6 +14,7 @@ use crate::node_batch::NodeBatch;
 use crate::nodes::TrieNodes;
 use crate::path::{Path, bit};
 use crate::read_ahead::ReadAhead;
+use crate::record::NodePlace;
 use crate::source::{NodePosition, NodeRows, NodeSource};
 use crate::state::{StateDelta, StateError, StateReader};
 use crate::update::{Action, Change, update};
@@ -33,8 +34,8 @@ pub struct Trie {
     pub(crate) source: Arc<dyn NodeSource>,
     /// Number of changes since the last commit: an estimate of the hashing work.
     changed: usize,
-    /// Number and bytes of the nodes in the last commit, an estimate for the next one.
-    committed: (usize, usize),
+    /// Bytes of the records in the last commit, an estimate for the next one.
+    committed: usize,
     /// Number of nodes that changes created.
     created: usize,
     /// Number of changes of this version since the trie was opened.
@@ -53,7 +54,7 @@ impl Trie {
     /// Opens the trie with this root hash. Nothing is read yet: a root that is absent in the source fails at the first
     /// use.
     pub fn open(root: B256, source: Arc<dyn NodeSource>) -> Trie {
-        let root = if root == EMPTY_ROOT { Link::Empty } else { Link::stored(root) };
+        let root = if root == EMPTY_ROOT { Link::Empty } else { Link::stored(root, NodePlace::UNKNOWN) };
         Self::with_root(root, source, 0)
     }
 
@@ -62,7 +63,7 @@ impl Trie {
             root,
             source,
             changed,
-            committed: (0, 0),
+            committed: 0,
             created: 0,
             changes: 0,
             vacated: None,
@@ -220,7 +221,7 @@ impl Trie {
             }
             Err(error) => {
                 // Some of the changes were applied. No node has this hash, so every use fails.
-                self.root = Link::stored(B256::ZERO);
+                self.root = Link::stored(B256::ZERO, NodePlace::UNKNOWN);
                 return Err(error);
             }
         }
@@ -232,22 +233,28 @@ impl Trie {
     pub fn root_hash(&self) -> B256 {
         match &self.root {
             Link::Empty => EMPTY_ROOT,
-            Link::Loaded(node) => node.hash_with(self.changed),
+            Link::Loaded(node, _) => node.hash_with(self.changed),
             Link::Stored(_) => self.root.hash().unwrap_or(EMPTY_ROOT),
         }
     }
 
-    /// Returns the messages of new nodes and new long values, each with its hash, the nodes of a path one behind the
-    /// other. Also computes the hashes, so callers of both methods call this one before [`Trie::root_hash`].
+    /// Returns the messages of new nodes and new long values, the nodes of a path one behind the other. All are found by their hashes.
     ///
     /// The batch must be in the source before this trie is opened again by its root; this version continues from
     /// memory. Embedded nodes are part of their parent's message; the root is always included.
     pub fn commit(&mut self) -> NodeBatch {
-        let with_spare = |amount: usize| amount.saturating_add(amount / SPARE_SHARE);
-        let mut out = NodeBatch::with_capacity(with_spare(self.committed.0), with_spare(self.committed.1));
-        self.root.commit(true, self.changed, &mut out);
+        self.commit_at(NodePlace::UNKNOWN)
+    }
+
+    /// Like [`Trie::commit`], for a log in which the batch begins at a place: only the root and long values are found by their hashes,
+    /// other nodes by the places that the records of their parents have.
+    pub fn commit_at(&mut self, place: NodePlace) -> NodeBatch {
+        // Hashes many nodes at once; the messages contain them.
+        self.root_hash();
+        let mut out = NodeBatch::with_capacity(self.committed.saturating_add(self.committed / SPARE_SHARE), place);
+        self.root.save(true, &mut out);
         self.changed = 0;
-        self.committed = (out.len(), out.message_bytes());
+        self.committed = out.records().len();
         out
     }
 

@@ -3,7 +3,7 @@
 
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use rhizome_primitives::{B256, Bytes};
 
@@ -11,6 +11,7 @@ use crate::cache_lines::SUBTREE_CHANGES;
 use crate::error::{SourceError, TrieError};
 use crate::node::{Link, TrieNode};
 use crate::path::{Path, bit, common_bits};
+use crate::record::{SourceNode, WantedNode};
 use crate::source::{NodePosition, NodeSource};
 use crate::touch::touch;
 use crate::value::NodeValue;
@@ -92,9 +93,9 @@ impl NodeSource for CountedLoads<'_> {
         self.source.get(hash)
     }
 
-    fn node(&self, position: NodePosition<'_>, hash: &B256) -> Result<Option<Bytes>, SourceError> {
+    fn node(&self, wanted: &WantedNode<'_>) -> Result<Option<SourceNode>, SourceError> {
         self.loaded.fetch_add(1, Ordering::Relaxed);
-        self.source.node(position, hash)
+        self.source.node(wanted)
     }
 }
 
@@ -255,7 +256,7 @@ impl Descent<'_> {
         let (left, right) = if old_bit { (new, old) } else { (old, new) };
         let mut parent = TrieNode::new(path, value, left, right, size);
         parent.last_used = self.number;
-        *link = Link::Loaded(Arc::new(parent));
+        *link = Link::loaded(parent);
         self.make_canonical(link, at, key)?;
         self.note_vacated(link, at, key);
         Ok(())
@@ -310,7 +311,7 @@ fn build_at(puts: &[Change<'_>], at: usize) -> Link {
     let value_of = |change: &Change<'_>| change.put().cloned().unwrap_or_default();
     if puts.len() == 1 {
         let path = Path::of(first.key, at, first.key.len() * 8);
-        return Link::Loaded(Arc::new(TrieNode::leaf(path, value_of(first))));
+        return Link::loaded(TrieNode::leaf(path, value_of(first)));
     }
     let end = at + common_bits(first.key, at, first.key.len() * 8, last.key, at, last.key.len() * 8);
     let (value, below) = match puts.split_first() {
@@ -324,7 +325,7 @@ fn build_at(puts: &[Change<'_>], at: usize) -> Link {
         (build_at(zeros, end + 1), build_at(ones, end + 1))
     };
     let size = size_of(&left).saturating_add(size_of(&right));
-    Link::Loaded(Arc::new(TrieNode::new(Path::of(first.key, at, end), value, left, right, size)))
+    Link::loaded(TrieNode::new(Path::of(first.key, at, end), value, left, right, size))
 }
 
 /// Returns the size of a subtree that is in memory because it was just visited or created.

@@ -156,12 +156,15 @@ impl NodeValue {
         }
     }
 
-    /// Adds the bytes of a long value that is not committed yet.
-    pub(crate) fn write_unsaved(&self, out: &mut NodeBatch) {
-        if let NodeValue::Long { value, is_saved: false } = self
-            && let Some(bytes) = value.bytes()
+    /// Adds the bytes of a long value that is not saved yet, and marks it as saved.
+    pub(crate) fn save(&mut self, out: &mut NodeBatch) {
+        if let NodeValue::Long { value, is_saved } = self
+            && !*is_saved
         {
-            out.push(&value.hash(), bytes);
+            *is_saved = true;
+            if let Some(bytes) = value.bytes() {
+                out.push(&value.hash(), bytes);
+            }
         }
     }
 

@@ -10,7 +10,8 @@ use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use rhizome_primitives::{B256, Bytes, keccak256};
 use rhizome_trie::snap_chunk::{CHUNK_SIZE, build_chunk};
 use rhizome_trie::{
-    KnownValue, MemoryNodes, NodePosition, NodeRows, NodeSource, SourceError, StateDelta, Trie, ValuesBefore,
+    KnownValue, MemoryNodes, NodePosition, NodeRows, NodeSource, SourceError, SourceNode, StateDelta, Trie,
+    ValuesBefore, WantedNode,
 };
 
 /// Rows by position, and long values by hash.
@@ -47,15 +48,15 @@ impl NodeSource for Rows {
         Ok(self.values.lock().unwrap().get(hash).cloned())
     }
 
-    fn node(&self, position: NodePosition<'_>, hash: &B256) -> Result<Option<Bytes>, SourceError> {
+    fn node(&self, wanted: &WantedNode<'_>) -> Result<Option<SourceNode>, SourceError> {
         self.reads.fetch_add(1, Ordering::Relaxed);
-        let message = self.nodes.lock().unwrap().get(&position.row_key()).cloned().map(Bytes::from);
-        Ok(message.filter(|message| keccak256(message) == *hash))
+        let message = self.nodes.lock().unwrap().get(&wanted.position.row_key()).cloned().map(Bytes::from);
+        Ok(message.filter(|message| keccak256(message) == wanted.hash).map(SourceNode::from))
     }
 
-    fn nodes(&self, wanted: &[(NodePosition<'_>, B256)]) -> Result<Vec<Option<Bytes>>, SourceError> {
+    fn nodes(&self, wanted: &[WantedNode<'_>]) -> Result<Vec<Option<SourceNode>>, SourceError> {
         self.batches.fetch_add(1, Ordering::Relaxed);
-        wanted.iter().map(|(position, hash)| self.node(*position, hash)).collect()
+        wanted.iter().map(|wanted| self.node(wanted)).collect()
     }
 
     fn nodes_below(&self, position: NodePosition<'_>, _wanted: &B256) -> Result<Vec<Bytes>, SourceError> {

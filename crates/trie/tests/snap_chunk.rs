@@ -101,8 +101,7 @@ fn stored(contents: &BTreeMap<Vec<u8>, Vec<u8>>) -> (B256, Trie) {
         trie.put(key, value).unwrap();
     }
     let root = trie.root_hash();
-    let committed = trie.commit();
-    nodes.insert(committed.iter().map(|node| (*node.hash, node.message.to_vec().into())));
+    nodes.insert(trie.commit());
     (root, Trie::open(root, nodes))
 }
 

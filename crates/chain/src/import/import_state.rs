@@ -10,7 +10,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use rhizome_primitives::{B256, Bytes, keccak256};
 use rhizome_storage::{ChangeSet, CurrentNodes, NodeVersions, Store, StoredValue};
-use rhizome_trie::{NodePosition, NodeSource, SourceError, StateDelta, StateError, StateReader, Trie, keys};
+use rhizome_trie::{NodeSource, SourceError, SourceNode, StateDelta, StateError, StateReader, Trie, WantedNode, keys};
 
 use crate::archive::Archive;
 use crate::archive::derived_trie::{apply_difference, move_trie};
@@ -372,11 +372,15 @@ struct CountingSource {
 
 impl NodeSource for CountingSource {
     fn get(&self, hash: &B256) -> Result<Option<Bytes>, SourceError> {
-        self.loads.fetch_add(1, Ordering::Relaxed);
         NodeSource::get(&*self.store, hash)
     }
 
-    fn nodes(&self, wanted: &[(NodePosition<'_>, B256)]) -> Result<Vec<Option<Bytes>>, SourceError> {
+    fn node(&self, wanted: &WantedNode<'_>) -> Result<Option<SourceNode>, SourceError> {
+        self.loads.fetch_add(1, Ordering::Relaxed);
+        self.store.node(wanted)
+    }
+
+    fn nodes(&self, wanted: &[WantedNode<'_>]) -> Result<Vec<Option<SourceNode>>, SourceError> {
         self.loads.fetch_add(wanted.len(), Ordering::Relaxed);
         NodeSource::nodes(&*self.store, wanted)
     }

@@ -66,7 +66,7 @@ fn replace_state(
     trie.apply(delta)?;
     let state_root = trie.root_hash();
     // Flushed: the changes since an earlier flush would lead to the state before.
-    let nodes = writer.steps.new_nodes(&mut trie, delta, true);
+    let nodes = writer.steps.new_nodes(&mut trie, delta, true)?;
     let (number, hash) = (head.number(), head.hash());
     let change = StateChange { number, head: hash, state_root, nodes, changes };
     let generation = archive.store.write_state(change)?;

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use rhizome_evm::{AncestorBlock, BlockOutcome, Deadline, ExecError, execute_block, execute_block_with_inner_accounts};
 use rhizome_primitives::{Address, B256, Block, Bytes, Receipt, U256};
 use rhizome_storage::{BlockWrite, ChangeSet, HeadChange, InnerAccounts, NewNodes, NodeVersions, StoredReceipts};
-use rhizome_trie::{StateDelta, StateReader, Trie, list_root};
+use rhizome_trie::{NodeBatch, StateDelta, StateReader, Trie, list_root};
 
 use crate::archive::Archive;
 use crate::archive::ancestry::ChainAncestry;
@@ -37,6 +37,8 @@ pub(crate) struct ImportSteps {
 /// How the trie after a compared block is used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TrieUse {
+    /// The block is not written.
+    Verified,
     /// The block does not become the best one.
     Checked,
     /// The block becomes the best one, for readers.
@@ -179,14 +181,19 @@ impl ImportSteps {
     ) -> Result<VerifiedBlock, ImportFailure> {
         let base_root = Some(trie.root_hash());
         trie.apply_known(&executed.delta, &|key| executed.changes.known_before(key))?;
-        let is_flushed = used != TrieUse::Checked && self.must_flush(trie);
-        let nodes = NewNodes { base_root, ..self.new_nodes(trie, &executed.delta, is_flushed) };
+        let nodes = match used {
+            TrieUse::Verified => executed.delta.long_values().collect::<NodeBatch>().into(),
+            TrieUse::Checked => self.new_nodes(trie, &executed.delta, false)?,
+            TrieUse::Published | TrieUse::Passed => self.new_nodes(trie, &executed.delta, self.must_flush(trie))?,
+        };
+        let is_flushed = nodes.flushed.is_some();
+        let nodes = NewNodes { base_root, ..nodes };
         let mut verified = self.compare_root(executed, trie.root_hash(), nodes)?;
         let (header, spec) = (&verified.record.block.header, &self.config.spec);
         check_old_state_root(header, trie, spec, self.config.old_state_roots)?;
         check_known_state_root(header.number, verified.record.state_root, spec)?;
         verified.snapshot = match used {
-            TrieUse::Checked => None,
+            TrieUse::Verified | TrieUse::Checked => None,
             TrieUse::Published => Some(self.new_snapshot(&verified.record, trie)),
             TrieUse::Passed => Some(self.last_snapshot(&verified.record, trie, is_flushed)),
         };
@@ -264,15 +271,21 @@ impl ImportSteps {
     }
 
     /// Returns what a changed trie adds to the database. `is_flushed`: with the rows of all nodes since the last flush.
-    pub(crate) fn new_nodes(&self, trie: &mut Trie, delta: &StateDelta, is_flushed: bool) -> NewNodes {
-        match self.archive.store.node_versions() {
-            NodeVersions::All => trie.commit().into(),
+    pub(crate) fn new_nodes(
+        &self,
+        trie: &mut Trie,
+        delta: &StateDelta,
+        is_flushed: bool,
+    ) -> Result<NewNodes, ChainError> {
+        let store = &self.archive.store;
+        Ok(match store.node_versions() {
+            NodeVersions::All => store.place_nodes(|place| trie.commit_at(place))?.into(),
             NodeVersions::Current => NewNodes {
                 by_hash: delta.long_values().collect(),
                 flushed: is_flushed.then(|| trie.flush()),
                 ..NewNodes::default()
             },
-        }
+        })
     }
 
     /// Makes all checks of an import without writing. `trie` is the state of the parent. `collects`: with the accounts of inner calls.
@@ -285,7 +298,7 @@ impl ImportSteps {
     ) -> Result<VerifiedBlock, ImportFailure> {
         let checked = self.check(prepared, parent)?;
         let executed = self.execute_with(checked, Arc::new(trie.clone()), collects)?;
-        self.compare(executed, trie, TrieUse::Checked)
+        self.compare(executed, trie, TrieUse::Verified)
     }
 
     /// Makes all checks of an import but that of the state root, without writing. `state` is that of the parent.

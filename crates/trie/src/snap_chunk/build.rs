@@ -132,7 +132,7 @@ impl RangeReader<'_> {
             self.subtree = keccak256_all(&messages).into_iter().zip(messages).collect();
         }
         let message = self.subtree.get(&hash).cloned();
-        message.map(|message| TrieNode::from_source(hash, Some(message))).transpose()
+        message.map(|message| TrieNode::from_source(hash, Some(message.into()))).transpose()
     }
 }
 
