@@ -115,6 +115,11 @@ impl Engine {
         journal_rows::find_node(&self.journal, &self.files, wanted)
     }
 
+    /// Returns a node with a known place if that needs no read of the disk.
+    pub(crate) fn find_in_memory(&self, wanted: &WantedNode<'_>) -> io::Result<Option<SourceNode>> {
+        journal_rows::find_in_memory(&self.journal, &self.files, wanted)
+    }
+
     pub(crate) fn column(&self, name: &'static str) -> Result<&ColumnFamily, StorageError> {
         // All columns are named when the database is opened, so this never fails.
         self.db.cf_handle(name).ok_or(StorageError::Row { column: name, key: String::new(), what: "no such column" })

@@ -185,10 +185,26 @@ pub(crate) fn find_node(
     if !wanted.place.is_known() {
         return find_by_hash(journal, files, &wanted.hash);
     }
-    match journal.node_at(wanted.place).filter(|node| keccak256(&node.message) == wanted.hash) {
+    match journal_node(journal, wanted) {
         Some(node) => Ok(Some(node)),
         None => files.node_at(wanted.place, &wanted.hash).map(Some),
     }
+}
+
+/// Returns a node with a known place if that needs no read of the disk.
+pub(crate) fn find_in_memory(
+    journal: &NodeJournal,
+    files: &NodeFiles,
+    wanted: &WantedNode<'_>,
+) -> io::Result<Option<SourceNode>> {
+    match journal_node(journal, wanted) {
+        Some(node) => Ok(Some(node)),
+        None => files.node_in_memory(wanted.place, &wanted.hash),
+    }
+}
+
+fn journal_node(journal: &NodeJournal, wanted: &WantedNode<'_>) -> Option<SourceNode> {
+    journal.node_at(wanted.place).filter(|node| keccak256(&node.message) == wanted.hash)
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ use crate::adjacent_nodes::AdjacentNodes;
 use crate::columns::{NODE_BATCHES, NODE_FILES_KEY, NODES};
 use crate::index_segment::{IndexEntry, IndexSegment, NodeLocation, UnfinishedSegment, damaged, merge_entries, prefix};
 use crate::journal_rows::JournalKey;
-use crate::positioned::{PositionedFile, expect_random_reads};
+use crate::positioned::{PositionedFile, expect_random_reads, read_from_memory};
 
 /// Number of segments of one level that are merged into one of the next level.
 const SEGMENTS_PER_LEVEL: usize = 4;
@@ -161,21 +161,35 @@ impl NodeFiles {
 
     /// Returns the node at a place, with this Keccak hash.
     pub(crate) fn node_at(&self, place: NodePlace, hash: &B256) -> io::Result<SourceNode> {
-        let is_wanted = |node: &SourceNode| keccak256(&node.message) == *hash;
-        if let Some(node) = self.adjacent.take(place).filter(is_wanted) {
+        if let Some(node) = self.adjacent.take(place).filter(|node| is_node(node, hash)) {
             return Ok(node);
         }
         let node = self.read(&self.contents(), place, 0)?;
-        if is_wanted(&node) { Ok(node) } else { Err(mismatch()) }
+        if is_node(&node, hash) { Ok(node) } else { Err(mismatch()) }
     }
 
-    /// Reads a record, and notes the bytes behind it. `length`: its length, as far as it is known.
+    /// Returns the node at a place, with this Keccak hash, if that needs no read of the disk.
+    pub(crate) fn node_in_memory(&self, place: NodePlace, hash: &B256) -> io::Result<Option<SourceNode>> {
+        if let Some(node) = self.adjacent.take(place).filter(|node| is_node(node, hash)) {
+            return Ok(Some(node));
+        }
+        let Some(bytes) = self.contents().read_record_from_memory(place)? else { return Ok(None) };
+        // The end of the record may be on the disk.
+        Ok(self.parse(place, bytes).filter(|node| is_node(node, hash)))
+    }
+
+    /// Reads a record. `length`: its length, as far as it is known.
     fn read(&self, contents: &NodeFileSet, place: NodePlace, length: usize) -> io::Result<SourceNode> {
-        let bytes = Bytes::from(contents.read_record(place, length)?);
-        let layout = RecordLayout::read(&bytes).ok_or_else(mismatch)?;
-        let node = layout.node(&bytes).ok_or_else(mismatch)?;
+        self.parse(place, contents.read_record(place, length)?).ok_or_else(mismatch)
+    }
+
+    /// Returns the node of a record, and notes the bytes behind it.
+    fn parse(&self, place: NodePlace, bytes: Vec<u8>) -> Option<SourceNode> {
+        let bytes = Bytes::from(bytes);
+        let layout = RecordLayout::read(&bytes)?;
+        let node = layout.node(&bytes)?;
         self.adjacent.note(place.after(layout.length()), bytes.slice(layout.length()..));
-        Ok(node)
+        Some(node)
     }
 
     /// Returns the place behind all records.
@@ -472,12 +486,21 @@ impl NodeFileSet {
     /// Reads a record, and bytes behind it. `length`: its length, as far as it is known.
     fn read_record(&self, place: NodePlace, length: usize) -> io::Result<Vec<u8>> {
         let (file, offset) = (self.file(place.file().into())?, u64::from(place.offset()));
-        let rest_of_page = PAGE_BYTES - place.offset() as usize % PAGE_BYTES;
-        let bytes = read_up_to(file, offset, length.max(rest_of_page.clamp(RECORD_BYTES, READ_BYTES)))?;
+        let bytes = read_up_to(file, offset, length.max(read_length(place)))?;
         match RecordLayout::read(&bytes) {
             Some(layout) if layout.length() > bytes.len() => read_up_to(file, offset, layout.length()),
             _ => Ok(bytes),
         }
+    }
+
+    /// Like [`NodeFileSet::read_record`], if the system has the bytes in memory; perhaps not all of them.
+    fn read_record_from_memory(&self, place: NodePlace) -> io::Result<Option<Vec<u8>>> {
+        let mut bytes = vec![0; read_length(place)];
+        let read = read_from_memory(self.file(place.file().into())?, &mut bytes, place.offset().into())?;
+        Ok(read.map(|count| {
+            bytes.truncate(count);
+            bytes
+        }))
     }
 
     /// Returns the lowest level with enough segments to merge, and these segments.
@@ -487,6 +510,16 @@ impl NodeFileSet {
         let level = levels.chunk_by(|a, b| a == b).find(|same| same.len() >= SEGMENTS_PER_LEVEL)?.first().copied()?;
         Some((level, self.segments.iter().filter(|segment| segment.level == level).take(SEGMENTS_PER_LEVEL).collect()))
     }
+}
+
+fn is_node(node: &SourceNode, hash: &B256) -> bool {
+    keccak256(&node.message) == *hash
+}
+
+/// Returns the number of bytes to read for a record.
+fn read_length(place: NodePlace) -> usize {
+    let rest_of_page = PAGE_BYTES - place.offset() as usize % PAGE_BYTES;
+    rest_of_page.clamp(RECORD_BYTES, READ_BYTES)
 }
 
 /// Reads a number of bytes at an offset; fewer at the end of the file.

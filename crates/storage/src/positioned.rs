@@ -1,6 +1,7 @@
 //! Reads and writes at a given offset of a file, independent of its cursor.
 
 use std::fs::File;
+use std::io;
 
 #[cfg(unix)]
 pub(crate) use std::os::unix::fs::FileExt as PositionedFile;
@@ -15,6 +16,24 @@ pub(crate) fn expect_random_reads(file: &File) {
     let _ = rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::Random);
     #[cfg(not(target_os = "linux"))]
     let _ = file;
+}
+
+/// Reads into the buffer if the system has the bytes in memory. Returns their number; `None` if it has to wait for the disk, or has no
+/// such read.
+#[cfg(target_os = "linux")]
+pub(crate) fn read_from_memory(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<Option<usize>> {
+    use rustix::io::{Errno, ReadWriteFlags};
+    match rustix::io::preadv2(file, &mut [io::IoSliceMut::new(buffer)], offset, ReadWriteFlags::NOWAIT) {
+        Ok(count) => Ok(Some(count)),
+        Err(Errno::AGAIN | Errno::INTR | Errno::OPNOTSUPP | Errno::NOSYS) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Reads nothing: the system has no such call.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn read_from_memory(_file: &File, _buffer: &mut [u8], _offset: u64) -> io::Result<Option<usize>> {
+    Ok(None)
 }
 
 #[cfg(windows)]

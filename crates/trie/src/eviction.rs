@@ -8,6 +8,7 @@
 use std::mem;
 use std::sync::Arc;
 
+use crate::cache_lines::read_all_parts;
 use crate::node::{Link, TrieNode};
 
 /// Number of distinct ranks: eight for each doubling.
@@ -16,6 +17,9 @@ const RANK_BITS: u32 = 3;
 /// Leaves count as this many times as old: a change of their key makes them from the value before, without a read, and changes of
 /// other keys rarely go through them.
 const LEAF_AGE: u128 = 8;
+
+/// Links whose nodes are read into the caches of the processor together.
+const CHUNK_LINKS: usize = 64;
 
 /// Nodes in memory, by their rank: the time since a change last went through the node, in changes of the trie, in relation to the size
 /// of the subtree. The rank of a node is at most that of its children.
@@ -38,14 +42,20 @@ impl NodeRanks {
         ((doublings as usize) << RANK_BITS) | part
     }
 
-    fn count(&mut self, link: &Link) {
-        let Some(node) = link.in_memory() else { return };
-        match self.rank(node) {
-            rank if node.is_saved() => self.saved.get_mut(rank).into_iter().for_each(|count| *count += 1),
-            _ => self.unsaved += 1,
+    /// Counts the nodes in memory below a link.
+    fn count(&mut self, root: &Link) {
+        let mut links = vec![root];
+        while !links.is_empty() {
+            let chunk = links.split_off(links.len().saturating_sub(CHUNK_LINKS));
+            read_nodes(chunk.iter().copied());
+            for node in chunk.into_iter().filter_map(Link::in_memory) {
+                match self.rank(node) {
+                    rank if node.is_saved() => self.saved.get_mut(rank).into_iter().for_each(|count| *count += 1),
+                    _ => self.unsaved += 1,
+                }
+                links.extend([node.left(), node.right()].into_iter().filter(|link| !link.is_empty()));
+            }
         }
-        self.count(node.left());
-        self.count(node.right());
     }
 
     /// Returns the rank from which nodes are evicted so that at most `nodes` stay, and the number of nodes that stay.
@@ -62,24 +72,30 @@ impl NodeRanks {
 
     /// Replaces the nodes from a rank on by their hashes, and adds their subtrees to `evicted`. Nodes that other versions of the trie
     /// share are copied, the others change in place: a copy of all kept nodes would double the memory of the trie for a while.
-    fn evict(&self, link: &mut Link, limit: usize, evicted: &mut Vec<Link>) {
-        if let Some(replacement) = self.replacement(link, limit) {
-            return evicted.push(mem::replace(link, replacement));
-        }
-        match link.unshared_node() {
-            Some(node) if !node.is_embeddable() => {
-                if let Some((left, right)) = node.content.children_mut() {
-                    self.evict(left, limit, evicted);
-                    self.evict(right, limit, evicted);
+    fn evict(&self, root: &mut Link, limit: usize) -> Vec<Link> {
+        let mut evicted = Vec::new();
+        let mut links = vec![root];
+        while !links.is_empty() {
+            let chunk = links.split_off(links.len().saturating_sub(CHUNK_LINKS));
+            read_nodes(chunk.iter().map(|link| &**link));
+            for link in chunk {
+                if let Some(replacement) = self.replacement(link, limit) {
+                    evicted.push(mem::replace(link, replacement));
+                    continue;
+                }
+                if link.unshared_node().is_none() {
+                    if let Some(copy) = self.without_evicted(link, limit) {
+                        *link = copy;
+                    }
+                } else if let Some(node) = link.unshared_node()
+                    && !node.is_embeddable()
+                    && let Some((left, right)) = node.content.children_mut()
+                {
+                    links.extend([left, right].into_iter().filter(|link| !link.is_empty()));
                 }
             }
-            Some(_) => {}
-            None => {
-                if let Some(copy) = self.without_evicted(link, limit) {
-                    *link = copy;
-                }
-            }
         }
+        evicted
     }
 
     /// Returns the hash of a node in memory that is to be evicted.
@@ -112,7 +128,11 @@ pub(crate) fn evict_least_needed(root: &mut Link, now: u32, nodes: usize) -> (us
     let mut ranks = NodeRanks { now, saved: vec![0; RANKS], unsaved: 0 };
     ranks.count(root);
     let (limit, kept) = ranks.limit(nodes);
-    let mut evicted = Vec::new();
-    ranks.evict(root, limit, &mut evicted);
-    (kept, evicted)
+    (kept, ranks.evict(root, limit))
+}
+
+/// Reads the nodes of links into the caches of the processor: first what the links refer to, then the nodes.
+fn read_nodes<'l>(links: impl Iterator<Item = &'l Link>) {
+    let nodes: Vec<_> = links.map(Link::in_memory).collect();
+    read_all_parts(nodes.into_iter().flatten().map(|node| &**node));
 }
