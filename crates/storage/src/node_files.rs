@@ -455,6 +455,9 @@ impl NodeFileSet {
         if !place.is_known() || !end.is_known() {
             return Err(damaged("the limit of node files is reached"));
         }
+        if number < self.messages.count {
+            return Err(damaged("a place of nodes is in a file of an earlier version"));
+        }
         if number == self.data.len() {
             if let Some(last) = self.data.last().filter(|_| number > self.messages.count) {
                 // The last batches of the file may have been dropped.

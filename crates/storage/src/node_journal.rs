@@ -4,7 +4,7 @@
 //! more than executing the block. Instead the nodes of a block stay in memory, found by their places in the node files, and the block's
 //! batch has one row of the column `packs` from which a start makes them again (`journal_rows.rs`). Once enough batches have accumulated,
 //! a thread writes their records to the node files and deletes the rows. At any moment each node is in the files or follows from a row.
-//! A start may give nodes other places than the last run: those in the files have no reference to them.
+//! A start may give nodes other places than the last run: no record in the files refers to them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

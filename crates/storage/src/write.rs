@@ -605,6 +605,8 @@ impl Store {
             self.kept.load(&self.database)?;
             *self.difficulty_correction.write() = older_blocks::stored_correction(&self.database)?;
             self.load_history_tail()?;
+            // Nodes that are made again may have other places.
+            self.values.clear();
             self.block_log.forget();
         }
         self.database.write_probe()
