@@ -6,7 +6,7 @@
 //! a thread writes their records to the node files and deletes the rows. At any moment each node is in the files or follows from a row.
 //! A start may give nodes other places than the last run: no record in the files refers to them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::{io, mem, panic};
@@ -42,8 +42,8 @@ struct JournalBuffers {
 
 #[derive(Default)]
 struct JournalBuffer {
-    /// By the places of the first record and of the end, and by their sequence number.
-    batches: BTreeMap<(NodePlace, NodePlace, u64), JournalBatch>,
+    /// In the order of their places. At one place, empty batches are before the one with nodes.
+    batches: Vec<JournalBatch>,
     /// Places of the nodes and long values that are found by their hashes.
     named: HashMap<B256, NodePlace>,
     bytes: usize,
@@ -52,6 +52,13 @@ struct JournalBuffer {
 struct JournalBatch {
     key: JournalKey,
     nodes: NodeBatch,
+}
+
+impl JournalBatch {
+    /// Returns the places of its first record and of its end.
+    fn range(&self) -> (NodePlace, NodePlace) {
+        (self.nodes.place(), self.nodes.place().after(self.nodes.records().len()))
+    }
 }
 
 impl JournalBuffers {
@@ -66,8 +73,10 @@ impl JournalBuffer {
         self.bytes += nodes.bytes();
         let place = nodes.place();
         self.named.extend(nodes.named().map(|node| (*node.hash, place.after(node.start))));
-        let end = place.after(nodes.records().len());
-        self.batches.insert((place, end, key.sequence), JournalBatch { key, nodes });
+        let batch = JournalBatch { key, nodes };
+        // Nearly always at the end.
+        let index = self.batches.partition_point(|other| other.range() <= batch.range());
+        self.batches.insert(index, batch);
     }
 
     fn find(&self, hash: &B256) -> Option<SourceNode> {
@@ -75,9 +84,8 @@ impl JournalBuffer {
     }
 
     fn node_at(&self, place: NodePlace) -> Option<SourceNode> {
-        // At one place, an empty batch is before the one with nodes.
-        let (_, batch) = self.batches.range(..=(place, NodePlace::UNKNOWN, u64::MAX)).next_back()?;
-        batch.nodes.node_at(place)
+        let above = self.batches.partition_point(|batch| batch.nodes.place() <= place);
+        self.batches.get(above.checked_sub(1)?)?.nodes.node_at(place)
     }
 }
 
@@ -119,8 +127,8 @@ impl NodeJournal {
     /// Returns the lowest number of a block whose changes the next start needs; `None` if it needs none.
     pub(crate) fn lowest_block(&self) -> Option<u64> {
         let buffers = self.buffers.read();
-        let sealed = buffers.sealed.iter().flat_map(|sealed| sealed.batches.values());
-        buffers.active.batches.values().chain(sealed).filter_map(|batch| Some(batch.key.block?.0)).min()
+        let sealed = buffers.sealed.iter().flat_map(|sealed| &sealed.batches);
+        buffers.active.batches.iter().chain(sealed).filter_map(|batch| Some(batch.key.block?.0)).min()
     }
 
     /// Moves all batches to the node files.
@@ -201,7 +209,7 @@ impl NodeJournal {
 
     fn flush(&self, files: &NodeFiles) -> Result<(), FlushError> {
         let Some(sealed) = self.buffers.read().sealed.clone() else { return Ok(()) };
-        files.add(sealed.batches.values().map(|batch| (batch.key, &batch.nodes))).map_err(FlushError::Files)?;
+        files.add(sealed.batches.iter().map(|batch| (batch.key, &batch.nodes))).map_err(FlushError::Files)?;
         // From now on these nodes are read from the files.
         self.buffers.write().sealed = None;
         Ok(())
