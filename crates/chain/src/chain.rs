@@ -465,7 +465,7 @@ fn write_genesis(store: &Store, genesis: &Block, trie: &mut Trie) -> Result<(), 
     let delta = diff(&empty, trie)?;
     let changes = Arc::new(ChangeSet::of(&delta, |_| Ok::<_, ChainError>(None))?);
     let nodes = match store.node_versions() {
-        NodeVersions::All => store.place_nodes(|place| trie.commit_at(place))?.into(),
+        NodeVersions::All => store.commit(trie)?.into(),
         NodeVersions::Current => {
             NewNodes { by_hash: delta.long_values().collect(), flushed: Some(trie.flush()), ..NewNodes::default() }
         }

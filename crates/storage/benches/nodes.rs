@@ -5,9 +5,9 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Instant;
 
-use rhizome_primitives::{B256, Bytes, EMPTY_ROOT, U256, keccak256};
+use rhizome_primitives::{B256, Bytes, U256, keccak256};
 use rhizome_storage::{BlockWrite, ChainIdentity, NewNodes, Store, StoreOptions};
-use rhizome_trie::{MemoryNodes, NodeBatch, NodePlace, NodeSource, SourceError, StateDelta, Trie};
+use rhizome_trie::{MemoryNodes, NodeSource, SourceError, StateDelta, Trie};
 use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options, WriteBatch};
 use tempfile::TempDir;
 
@@ -21,13 +21,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let options = StoreOptions::default();
     let dir = TempDir::new()?;
     let identity = ChainIdentity { chain_id: 33, genesis: B256::ZERO };
-    let mut batches = Batches::default();
+    let mut trie = Trie::empty(Arc::new(MemoryNodes::default()));
     let mut nodes = 0;
     let start = Instant::now();
     {
         let store = Store::open(dir.path(), &identity, &options)?;
         for number in 0..BLOCKS {
-            let batch = store.place_nodes(|place| batches.next(place))?;
+            add_keys(&mut trie, number)?;
+            let batch = store.commit(&mut trie)?;
             nodes += batch.len() as u64;
             write_block(&store, number, batch.into())?;
         }
@@ -37,16 +38,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{nodes} nodes");
     let store = Arc::new(Store::open(dir.path(), &identity, &options)?);
     println!("node files: {} MB", store.disk_bytes()?.total() >> 20);
-    read_keys("node files: read", batches.root, store)?;
+    read_keys("node files: read", trie.root_hash(), store)?;
 
     let dir = TempDir::new()?;
-    let mut batches = Batches::default();
+    let mut trie = Trie::empty(Arc::new(MemoryNodes::default()));
     let start = Instant::now();
     {
         let db = DB::open(&column_options(&options), dir.path())?;
-        for _ in 0..BLOCKS {
+        for number in 0..BLOCKS {
+            add_keys(&mut trie, number)?;
             let mut batch = WriteBatch::default();
-            for (hash, message) in batches.next(NodePlace::UNKNOWN) {
+            for (hash, message) in trie.commit() {
                 batch.put(hash, message);
             }
             db.write(batch)?;
@@ -57,36 +59,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     report("RocksDB rows: made and written", nodes, start);
     let db = DB::open(&column_options(&options), dir.path())?;
     println!("RocksDB rows: {} MB", db.live_files()?.iter().map(|file| file.size).sum::<usize>() >> 20);
-    read_keys("RocksDB rows: read", batches.root, Arc::new(Rows(db)))
+    read_keys("RocksDB rows: read", trie.root_hash(), Arc::new(Rows(db)))
 }
 
 fn report(name: &str, count: u64, start: Instant) {
     println!("{name}: {:.0} /s", count as f64 / start.elapsed().as_secs_f64());
 }
 
-/// Nodes of blocks that add keys to a trie in memory.
-struct Batches {
-    trie: Trie,
-    number: u64,
-    root: B256,
-}
-
-impl Default for Batches {
-    fn default() -> Self {
-        Self { trie: Trie::empty(Arc::new(MemoryNodes::default())), number: 0, root: EMPTY_ROOT }
-    }
-}
-
-impl Batches {
-    fn next(&mut self, place: NodePlace) -> NodeBatch {
-        let writes = (self.number..self.number + KEYS_PER_BLOCK).map(|number| (key(number), Some(value(number))));
-        // The trie in memory fails only for values that are too long.
-        let _ = self.trie.apply(&StateDelta { writes: writes.collect(), ..StateDelta::default() });
-        self.number += KEYS_PER_BLOCK;
-        let batch = self.trie.commit_at(place);
-        self.root = self.trie.root_hash();
-        batch
-    }
+/// Adds the keys of the next block to a trie in memory.
+fn add_keys(trie: &mut Trie, block: u64) -> Result<(), Box<dyn Error>> {
+    let keys = block * KEYS_PER_BLOCK..(block + 1) * KEYS_PER_BLOCK;
+    let writes = keys.map(|number| (key(number), Some(value(number)))).collect();
+    Ok(trie.apply(&StateDelta { writes, ..StateDelta::default() })?)
 }
 
 fn key(number: u64) -> Vec<u8> {

@@ -96,13 +96,15 @@ impl Database {
             let copied = |row: Option<&[u8]>| row.map(|row| Bytes::copy_from_slice(row).into());
             return self.with_row(VALUES, hash.as_slice(), copied);
         }
-        let found = self.engine()?.find_by_hash(hash);
+        let engine = self.engine()?;
+        let found = engine.journal.by_hash(&engine.files, hash);
         found.map_err(|error| StorageError::from_file_error(self.dir(), error))
     }
 
     /// Returns a node of a directory with all versions.
     pub(crate) fn node(&self, wanted: &WantedNode<'_>) -> Result<Option<SourceNode>, StorageError> {
-        self.engine()?.find_node(wanted).map_err(|error| StorageError::from_file_error(self.dir(), error))
+        let engine = self.engine()?;
+        engine.journal.node(&engine.files, wanted).map_err(|error| StorageError::from_file_error(self.dir(), error))
     }
 
     /// Reads several nodes at once, like [`Database::node`]. First the nodes that the system has in memory: handing a node over to another
@@ -113,12 +115,13 @@ impl Database {
     pub(crate) fn nodes(&self, wanted: &[WantedNode<'_>]) -> Result<Vec<Option<SourceNode>>, StorageError> {
         let engine = self.engine()?;
         let in_memory = |wanted: &WantedNode<'_>| match wanted.place.is_known() {
-            true => engine.find_in_memory(wanted).map_err(|error| StorageError::from_file_error(self.dir(), error)),
+            true => engine.journal.node_in_memory(&engine.files, wanted),
             false => Ok(None),
         };
-        let mut found = wanted.iter().map(in_memory).collect::<Result<Vec<_>, _>>()?;
-        let missing = || found.iter().zip(wanted).filter(|(found, _)| found.is_none());
-        let wanted: Vec<_> = missing().map(|(_, wanted)| *wanted).collect();
+        let found = wanted.iter().map(in_memory).collect::<Result<Vec<_>, _>>();
+        let mut found = found.map_err(|error| StorageError::from_file_error(self.dir(), error))?;
+        let missing = found.iter().zip(wanted).filter(|(found, _)| found.is_none());
+        let wanted: Vec<_> = missing.map(|(_, wanted)| *wanted).collect();
         let read = self.row_readers.read(&wanted, |part| part.iter().map(|wanted| self.node(wanted)).collect())?;
         found.iter_mut().filter(|found| found.is_none()).zip(read).for_each(|(found, read)| *found = read);
         Ok(found)

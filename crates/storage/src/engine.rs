@@ -6,14 +6,12 @@
 
 use std::cell::Cell;
 use std::fs::DirEntry;
-use std::io;
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
 use parking_lot::{MappedRwLockReadGuard, RwLock, RwLockReadGuard};
 use rhizome_primitives::B256;
-use rhizome_trie::{SourceNode, WantedNode};
 use rocksdb::{Cache, ColumnFamily, DB, ErrorKind, LogLevel, Options, WriteBatch};
 
 use crate::columns::{self, COUNTED_VALUES_KEY, IDENTITY_KEY, LAYOUT_KEY, NODE_VERSIONS_KEY};
@@ -103,21 +101,6 @@ impl Engine {
             FlushError::Thread(source) => StorageError::Thread { source },
         })?;
         Ok(engine)
-    }
-
-    /// Returns a node or long value that is found by its hash.
-    pub(crate) fn find_by_hash(&self, hash: &B256) -> io::Result<Option<SourceNode>> {
-        journal_rows::find_by_hash(&self.journal, &self.files, hash)
-    }
-
-    /// Returns a node by its place, or by its hash if the place is unknown.
-    pub(crate) fn find_node(&self, wanted: &WantedNode<'_>) -> io::Result<Option<SourceNode>> {
-        journal_rows::find_node(&self.journal, &self.files, wanted)
-    }
-
-    /// Returns a node with a known place if that needs no read of the disk.
-    pub(crate) fn find_in_memory(&self, wanted: &WantedNode<'_>) -> io::Result<Option<SourceNode>> {
-        journal_rows::find_in_memory(&self.journal, &self.files, wanted)
     }
 
     pub(crate) fn column(&self, name: &'static str) -> Result<&ColumnFamily, StorageError> {

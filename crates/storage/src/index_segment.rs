@@ -35,25 +35,9 @@ const BUFFER_BYTES: usize = 256 << 10;
 /// Location of a node in the node files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NodeLocation {
-    /// Number of the data file.
-    pub(crate) file: u16,
-    /// Offset of the first byte in the file.
-    pub(crate) offset: u32,
-    /// Length of the record, or of the message of an earlier version, in bytes, as far as it is below 2^24.
+    pub(crate) place: NodePlace,
+    /// Length of the record, or of the message of an earlier version, in bytes, at most 2^24 - 1: longer ones have that length here.
     pub(crate) length: u32,
-}
-
-impl NodeLocation {
-    /// Returns the location of a record.
-    pub(crate) fn of_record(place: NodePlace, length: usize) -> Self {
-        let length = length.min((1 << LENGTH_BITS) - 1);
-        // Below 2^24.
-        Self { file: place.file(), offset: place.offset(), length: length as u32 }
-    }
-
-    pub(crate) fn place(self) -> NodePlace {
-        NodePlace::new(self.file, self.offset)
-    }
 }
 
 /// One entry of a segment: the first 6 bytes of the hash, then the location. Entries sort by hash.
@@ -62,8 +46,9 @@ pub(crate) struct IndexEntry(u128);
 
 impl IndexEntry {
     pub(crate) fn new(hash: &[u8], location: NodeLocation) -> Self {
-        let file = u128::from(location.file) << OFFSET_BITS;
-        let location = (file | u128::from(location.offset)) << LENGTH_BITS | u128::from(location.length);
+        let NodeLocation { place, length } = location;
+        let position = u128::from(place.file()) << OFFSET_BITS | u128::from(place.offset());
+        let location = position << LENGTH_BITS | u128::from(length.min((1 << LENGTH_BITS) - 1));
         Self(u128::from(prefix(hash)) << LOCATION_BITS | location)
     }
 
@@ -88,7 +73,7 @@ impl IndexEntry {
     pub(crate) fn location(self) -> NodeLocation {
         let position = self.0 >> LENGTH_BITS;
         let length = (self.0 as u32) & ((1 << LENGTH_BITS) - 1);
-        NodeLocation { file: (position >> OFFSET_BITS) as u16, offset: position as u32, length }
+        NodeLocation { place: NodePlace::new((position >> OFFSET_BITS) as u16, position as u32), length }
     }
 
     fn prefix(self) -> u64 {
@@ -382,8 +367,8 @@ mod tests {
     use crate::corpus::fuzz_corpus;
 
     fn entry(number: u64) -> IndexEntry {
-        let location =
-            NodeLocation { file: number as u16, offset: u32::MAX - number as u32, length: (1 << LENGTH_BITS) - 1 };
+        let place = NodePlace::new(number as u16, u32::MAX - number as u32);
+        let location = NodeLocation { place, length: (1 << LENGTH_BITS) - 1 };
         IndexEntry::new(keccak256(number.to_be_bytes()).as_slice(), location)
     }
 
@@ -402,7 +387,7 @@ mod tests {
     #[test]
     fn locations_of_extreme_sizes_round_trip() {
         for (file, offset, length) in [(0, 0, 0), (u16::MAX, u32::MAX, (1 << LENGTH_BITS) - 1), (1, 2, 3)] {
-            let location = NodeLocation { file, offset, length };
+            let location = NodeLocation { place: NodePlace::new(file, offset), length };
             for hash in [[0; 32], [0xff; 32]] {
                 let entry = IndexEntry::new(&hash, location);
                 assert_eq!((entry.location(), entry.prefix()), (location, prefix(&hash)));
@@ -432,7 +417,7 @@ mod tests {
     #[test]
     fn entries_with_the_same_prefix_are_all_found() {
         let dir = tempfile::tempdir().unwrap();
-        let location = |offset| NodeLocation { file: 0, offset, length: 1 };
+        let location = |offset| NodeLocation { place: NodePlace::new(0, offset), length: 1 };
         // All in one group of thousands of entries.
         let entries: Vec<IndexEntry> = (0..5000).map(|offset| IndexEntry::new(&[9; 32], location(offset))).collect();
         let index = written(dir.path().join("segment"), 5000, entries.iter().copied());

@@ -3,10 +3,9 @@
 //! 5 % of the time of an import with all versions and doubled the written bytes.
 
 use std::collections::HashSet;
-use std::io;
 use std::sync::Arc;
 
-use rhizome_primitives::{B256, Bytes, keccak256};
+use rhizome_primitives::{B256, Bytes};
 use rhizome_trie::{NodeBatch, NodeSource, SourceError, SourceNode, Trie, WantedNode};
 
 use crate::StorageError;
@@ -94,7 +93,7 @@ pub(crate) fn restore(engine: &Engine) -> Result<(), StorageError> {
                     applied.map_err(|source| StorageError::JournalNodes { number, hash, source })?;
                     nodes = match finds_all_by_hash {
                         true => trie.commit(),
-                        false => trie.commit_at(engine.journal.next_place()),
+                        false => engine.journal.commit(&mut trie),
                     };
                     if trie.root_hash() != root {
                         return Err(StorageError::damaged_row(NODE_BATCHES, key, "leads to another state root"));
@@ -158,53 +157,15 @@ struct EngineNodes {
 
 impl NodeSource for EngineNodes {
     fn get(&self, hash: &B256) -> Result<Option<Bytes>, SourceError> {
-        let found = find_by_hash(&self.journal, &self.files, hash);
+        let found = self.journal.by_hash(&self.files, hash);
         found.map(|node| Some(node?.message)).map_err(|error| SourceError { hash: *hash, reason: Box::new(error) })
     }
 
     fn node(&self, wanted: &WantedNode<'_>) -> Result<Option<SourceNode>, SourceError> {
-        find_node(&self.journal, &self.files, wanted)
+        self.journal
+            .node(&self.files, wanted)
             .map_err(|error| SourceError { hash: wanted.hash, reason: Box::new(error) })
     }
-}
-
-/// Returns a node or long value that is found by its hash.
-pub(crate) fn find_by_hash(journal: &NodeJournal, files: &NodeFiles, hash: &B256) -> io::Result<Option<SourceNode>> {
-    match journal.find(hash) {
-        Some(node) => Ok(Some(node)),
-        None => files.get(hash),
-    }
-}
-
-/// Returns a node by its place, or by its hash if the place is unknown.
-pub(crate) fn find_node(
-    journal: &NodeJournal,
-    files: &NodeFiles,
-    wanted: &WantedNode<'_>,
-) -> io::Result<Option<SourceNode>> {
-    if !wanted.place.is_known() {
-        return find_by_hash(journal, files, &wanted.hash);
-    }
-    match journal_node(journal, wanted) {
-        Some(node) => Ok(Some(node)),
-        None => files.node_at(wanted.place, &wanted.hash).map(Some),
-    }
-}
-
-/// Returns a node with a known place if that needs no read of the disk.
-pub(crate) fn find_in_memory(
-    journal: &NodeJournal,
-    files: &NodeFiles,
-    wanted: &WantedNode<'_>,
-) -> io::Result<Option<SourceNode>> {
-    match journal_node(journal, wanted) {
-        Some(node) => Ok(Some(node)),
-        None => files.node_in_memory(wanted.place, &wanted.hash),
-    }
-}
-
-fn journal_node(journal: &NodeJournal, wanted: &WantedNode<'_>) -> Option<SourceNode> {
-    journal.node_at(wanted.place).filter(|node| keccak256(&node.message) == wanted.hash)
 }
 
 #[cfg(test)]

@@ -142,9 +142,9 @@ impl NodeFiles {
         for segment in &contents.segments {
             for entry in segment.index.find(hash.as_slice())? {
                 let location = entry.location();
-                let node = match usize::from(location.file) < contents.messages.count {
+                let node = match usize::from(location.place.file()) < contents.messages.count {
                     true => contents.read_message(location)?.into(),
-                    false => self.read(&contents, location.place(), location.length as usize)?,
+                    false => self.read(&contents, location.place, location.length as usize)?,
                 };
                 let found = keccak256(&node.message);
                 if found == *hash {
@@ -218,7 +218,8 @@ impl NodeFiles {
             let file = added.file_for(&self.dir, place, nodes.records().len())?;
             file.write_all_at(nodes.records(), place.offset().into())?;
             entries.extend(nodes.named().map(|node| {
-                let location = NodeLocation::of_record(place.after(node.start), node.length);
+                let length = u32::try_from(node.length).unwrap_or(u32::MAX);
+                let location = NodeLocation { place: place.after(node.start), length };
                 IndexEntry::new(node.hash.as_slice(), location)
             }));
         }
@@ -482,7 +483,8 @@ impl NodeFileSet {
     /// Reads a message or a long value of an earlier version.
     fn read_message(&self, location: NodeLocation) -> io::Result<Bytes> {
         let mut bytes = vec![0; location.length as usize];
-        self.file(location.file.into())?.read_exact_at(&mut bytes, location.offset.into())?;
+        let NodeLocation { place, .. } = location;
+        self.file(place.file().into())?.read_exact_at(&mut bytes, place.offset().into())?;
         Ok(bytes.into())
     }
 
@@ -641,7 +643,8 @@ mod tests {
         fs::create_dir(dir).unwrap();
         let (mut messages, mut entries) = (Vec::new(), Vec::new());
         for (hash, message) in nodes {
-            let location = NodeLocation { file: 0, offset: messages.len() as u32, length: message.len() as u32 };
+            let place = NodePlace::new(0, messages.len() as u32);
+            let location = NodeLocation { place, length: message.len() as u32 };
             entries.push(IndexEntry::new(hash.as_slice(), location));
             messages.extend_from_slice(&message);
         }

@@ -12,8 +12,8 @@ use std::thread::{self, JoinHandle};
 use std::{io, mem, panic};
 
 use parking_lot::{Mutex, RwLock};
-use rhizome_primitives::B256;
-use rhizome_trie::{NodeBatch, NodePlace, SourceNode};
+use rhizome_primitives::{B256, keccak256};
+use rhizome_trie::{NodeBatch, NodePlace, SourceNode, Trie, WantedNode};
 
 use crate::journal_rows::JournalKey;
 use crate::node_files::{NodeFileError, NodeFiles};
@@ -96,10 +96,12 @@ impl NodeJournal {
         Self { buffers: RwLock::default(), next_place, tasks: Mutex::default(), limit }
     }
 
-    /// Makes a batch for the next place with `commit`, and keeps the place for it.
-    pub(crate) fn place(&self, commit: impl FnOnce(NodePlace) -> NodeBatch) -> NodeBatch {
+    /// Commits a trie at the next place, and keeps the place for the batch.
+    pub(crate) fn commit(&self, trie: &mut Trie) -> NodeBatch {
+        // Hashed before, so that no other write waits for it.
+        trie.root_hash();
         let mut next = self.next_place.lock();
-        let nodes = commit(*next);
+        let nodes = trie.commit_at(*next);
         *next = NodeFiles::next_batch(next.after(nodes.records().len()));
         nodes
     }
@@ -107,11 +109,6 @@ impl NodeJournal {
     /// Returns the key of the next batch.
     pub(crate) fn next_key(&self, block: Option<(u64, B256)>) -> JournalKey {
         JournalKey { sequence: self.buffers.read().next_sequence, block }
-    }
-
-    /// Returns the place of the next batch.
-    pub(crate) fn next_place(&self) -> NodePlace {
-        *self.next_place.lock()
     }
 
     /// Adds a batch, which is readable from then on. One without a place gets the next one.
@@ -144,15 +141,46 @@ impl NodeJournal {
         Ok(())
     }
 
+    /// Returns a node or long value that is found by its hash, from here or from the files.
+    pub(crate) fn by_hash(&self, files: &NodeFiles, hash: &B256) -> io::Result<Option<SourceNode>> {
+        match self.find(hash) {
+            Some(node) => Ok(Some(node)),
+            None => files.get(hash),
+        }
+    }
+
+    /// Returns a node from here or from the files: by its place, or by its hash if the place is unknown.
+    pub(crate) fn node(&self, files: &NodeFiles, wanted: &WantedNode<'_>) -> io::Result<Option<SourceNode>> {
+        if !wanted.place.is_known() {
+            return self.by_hash(files, &wanted.hash);
+        }
+        match self.wanted_node(wanted) {
+            Some(node) => Ok(Some(node)),
+            None => files.node_at(wanted.place, &wanted.hash).map(Some),
+        }
+    }
+
+    /// Returns a node with a known place if that needs no read of the disk.
+    pub(crate) fn node_in_memory(&self, files: &NodeFiles, wanted: &WantedNode<'_>) -> io::Result<Option<SourceNode>> {
+        match self.wanted_node(wanted) {
+            Some(node) => Ok(Some(node)),
+            None => files.node_in_memory(wanted.place, &wanted.hash),
+        }
+    }
+
+    fn wanted_node(&self, wanted: &WantedNode<'_>) -> Option<SourceNode> {
+        self.node_at(wanted.place).filter(|node| keccak256(&node.message) == wanted.hash)
+    }
+
     /// Returns a node or long value that is found by its hash; it may be in the files already as well.
-    pub(crate) fn find(&self, hash: &B256) -> Option<SourceNode> {
+    fn find(&self, hash: &B256) -> Option<SourceNode> {
         let buffers = self.buffers.read();
         let found = buffers.active.find(hash);
         found.or_else(|| buffers.sealed.as_ref().and_then(|sealed| sealed.find(hash)))
     }
 
     /// Returns the node at a place if its batch is in the journal; it may be in the files already as well.
-    pub(crate) fn node_at(&self, place: NodePlace) -> Option<SourceNode> {
+    fn node_at(&self, place: NodePlace) -> Option<SourceNode> {
         let buffers = self.buffers.read();
         let found = buffers.active.node_at(place);
         found.or_else(|| buffers.sealed.as_ref().and_then(|sealed| sealed.node_at(place)))
@@ -246,8 +274,8 @@ pub(crate) enum FlushError {
 mod tests {
     use std::sync::Arc;
 
-    use rhizome_primitives::{Bytes, keccak256};
-    use rhizome_trie::{MemoryNodes, Trie, TrieError};
+    use rhizome_primitives::Bytes;
+    use rhizome_trie::{MemoryNodes, TrieError};
 
     use super::*;
 
@@ -280,9 +308,9 @@ mod tests {
         let mut batches = Vec::new();
         for number in 0..8_u32 {
             trie.put(keccak256(number.to_be_bytes()).as_slice(), &[7; 40])?;
-            batches.push(journal.place(|place| trie.commit_at(place)));
+            batches.push(journal.commit(&mut trie));
             // Without a change.
-            batches.push(journal.place(|place| trie.commit_at(place)));
+            batches.push(journal.commit(&mut trie));
         }
         let with_nodes = batches.iter().filter(|batch| !batch.is_empty());
         let first = |batch: &NodeBatch| batch.messages().next().map(Bytes::copy_from_slice);

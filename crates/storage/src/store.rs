@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::RwLock;
 use quick_cache::sync::Cache;
 use rhizome_primitives::{B256, Bytes, U256};
-use rhizome_trie::{NodeBatch, NodePlace, NodeSource, SourceError, SourceNode, StateDelta, WantedNode};
+use rhizome_trie::{NodeBatch, NodeSource, SourceError, SourceNode, StateDelta, Trie, WantedNode};
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::properties;
 
@@ -215,9 +215,9 @@ impl Store {
         Ok(value)
     }
 
-    /// Makes a batch with `commit` for the next place in the node files, and keeps the place for it.
-    pub fn place_nodes(&self, commit: impl FnOnce(NodePlace) -> NodeBatch) -> Result<NodeBatch, StorageError> {
-        Ok(self.database.engine()?.journal.place(commit))
+    /// Commits a trie of a directory with all versions of nodes: its batch has a place in the node files, which is kept for it.
+    pub fn commit(&self, trie: &mut Trie) -> Result<NodeBatch, StorageError> {
+        Ok(self.database.engine()?.journal.commit(trie))
     }
 
     /// Iterates over the whole flat state in key order, without the bytes of long values. The caller must hold the

@@ -44,7 +44,7 @@ fn block(store: &Store, trie: &mut Trie, number: u64, name: &str) -> TestBlock {
     block.base_root = Some(trie.root_hash());
     block.flat = delta(number, name);
     trie.apply(&block.flat).unwrap();
-    block.nodes = store.place_nodes(|place| trie.commit_at(place)).unwrap();
+    block.nodes = store.commit(trie).unwrap();
     block.state_root = trie.root_hash();
     block
 }
@@ -99,7 +99,7 @@ fn nodes_of_executed_blocks_are_made_again_at_the_start() {
 
 #[test]
 fn states_that_were_set_by_hand_and_rewinds_are_restored() {
-    restore_state_by_hand(|store, trie| store.place_nodes(|place| trie.commit_at(place)).unwrap());
+    restore_state_by_hand(|store, trie| store.commit(trie).unwrap());
     // As earlier versions: the row of the batch has all nodes.
     restore_state_by_hand(|_store, trie| trie.commit());
 }

@@ -34,22 +34,17 @@ impl<'n> HashLevels<'n> {
     /// Hashes all nodes.
     pub(crate) fn hash(&self) {
         let mut bytes = Vec::new();
-        let mut ends = Vec::new();
         for level in self.0.iter().rev() {
             read_child_hashes(level);
             bytes.clear();
-            ends.clear();
-            for node in level {
+            let mut write = |node: &&TrieNode| {
+                let start = bytes.len();
                 node.write(&mut bytes);
-                ends.push(bytes.len());
-            }
-            let mut rest = &bytes[..];
-            let messages = ends.iter().scan(0, |start, end| {
-                let (message, tail) = rest.split_at_checked(end - mem::replace(start, *end))?;
-                rest = tail;
-                Some(message)
-            });
-            for (node, hash) in level.iter().zip(keccak256_all(&messages.collect::<Vec<_>>())) {
+                start..bytes.len()
+            };
+            let ranges: Vec<_> = level.iter().map(&mut write).collect();
+            let messages: Vec<_> = ranges.into_iter().map(|range| bytes.get(range).unwrap_or_default()).collect();
+            for (node, hash) in level.iter().zip(keccak256_all(&messages)) {
                 node.set_hash(hash);
             }
         }

@@ -10,16 +10,12 @@ const LENGTH_BYTES: usize = 3;
 /// Records of trie nodes and of long values (`record.rs`). A block adds thousands of them, so all share one allocation.
 ///
 /// A commit with a place makes records with the places of all children: only the root and long values are found by their hashes. In a
-/// batch without a place all are, and no record has the place of a child in the batch.
+/// batch that gets its place later all are, and no record has the place of a child in the batch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NodeBatch {
     records: Vec<u8>,
     /// Place of the first record; unknown before the batch is in a log.
     place: NodePlace,
-    /// Whether the records have the places of their children in the batch.
-    is_linked: bool,
-    /// Number of records.
-    count: usize,
     /// The records that are found by hash.
     named: Vec<NamedRecord>,
 }
@@ -47,17 +43,17 @@ pub struct BatchNode<'a> {
 impl NodeBatch {
     /// Creates an empty batch with room for `bytes` bytes. With a place, its records have the places of all children.
     pub(crate) fn with_capacity(bytes: usize, place: NodePlace) -> Self {
-        Self { records: Vec::with_capacity(bytes), place, is_linked: place.is_known(), ..Self::default() }
+        Self { records: Vec::with_capacity(bytes), place, named: Vec::new() }
     }
 
     /// Returns true if the batch is empty.
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.records.is_empty()
     }
 
     /// Returns the number of nodes and values.
     pub fn len(&self) -> usize {
-        self.count
+        self.messages().count()
     }
 
     /// Returns the records, as they are stored in the log.
@@ -112,14 +108,14 @@ impl NodeBatch {
     /// Passes the encoded batch to `use_encoded`: the messages, the length of each in 3 bytes, and their number in 4 bytes
     /// (both big-endian). Hashes are computed again on decoding.
     pub fn with_encoded<T>(&self, use_encoded: impl FnOnce(&[u8]) -> T) -> T {
-        let mut encoded = Vec::with_capacity(self.records.len() + self.count * LENGTH_BYTES);
+        let mut encoded = Vec::with_capacity(self.records.len());
         self.messages().for_each(|message| encoded.extend_from_slice(message));
         for message in self.messages() {
             // The trie rejects values of more than 2^24 - 1 bytes.
             let length = (message.len() as u32).to_be_bytes();
             encoded.extend(length.iter().skip(size_of::<u32>() - LENGTH_BYTES));
         }
-        encoded.extend((self.count as u32).to_be_bytes());
+        encoded.extend((self.len() as u32).to_be_bytes());
         use_encoded(&encoded)
     }
 
@@ -146,7 +142,6 @@ impl NodeBatch {
     pub fn push(&mut self, hash: &B256, message: &[u8]) {
         self.named.push(NamedRecord { hash: *hash, start: self.records.len() });
         append_record(message.len(), 0, &mut self.records, |out| out.extend_from_slice(message));
-        self.count += 1;
     }
 
     /// Adds the message of `length` bytes that `write` appends, of a node with the hash `hash()`. [`NodeBatch::set_child_place`] follows
@@ -160,13 +155,11 @@ impl NodeBatch {
         write: impl FnOnce(&mut Vec<u8>),
     ) -> NewRecord {
         let start = self.records.len();
-        if is_root || !self.is_linked {
+        if is_root || !self.place.is_known() {
             self.named.push(NamedRecord { hash: hash(), start });
         }
-        self.count += 1;
         let layout = append_record(length, children, &mut self.records, write);
-        let place = if self.is_linked { self.place.after(start) } else { NodePlace::UNKNOWN };
-        NewRecord { start, layout, place }
+        NewRecord { start, layout, place: self.place.after(start) }
     }
 
     /// Sets the place of a child of a new record. `index`: number of the child among those with a place.

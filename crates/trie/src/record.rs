@@ -52,7 +52,7 @@ impl NodePlace {
         self != Self::UNKNOWN
     }
 
-    /// Returns the place a number of bytes behind this one; `UNKNOWN` beyond the largest offset.
+    /// Returns the place a number of bytes behind this one; `UNKNOWN` beyond the largest offset, and behind an unknown place.
     pub fn after(self, bytes: usize) -> Self {
         let offset = u32::try_from(bytes).ok().and_then(|bytes| self.offset().checked_add(bytes));
         offset.map_or(Self::UNKNOWN, |offset| Self::new(self.file(), offset))
@@ -232,6 +232,7 @@ mod tests {
         assert!(places.is_sorted());
         assert_eq!(places[1].after(5), NodePlace::new(0, 261));
         assert_eq!(places[2].after(1), NodePlace::UNKNOWN);
+        assert_eq!([0, 1].map(|bytes| NodePlace::UNKNOWN.after(bytes)), [NodePlace::UNKNOWN; 2]);
         assert_eq!((places[4].file(), places[4].offset()), (256, 7));
     }
 }

@@ -279,11 +279,7 @@ impl ImportSteps {
     ) -> Result<NewNodes, ChainError> {
         let store = &self.archive.store;
         Ok(match store.node_versions() {
-            NodeVersions::All => {
-                // Hashed before, so that no other write waits for it.
-                trie.root_hash();
-                store.place_nodes(|place| trie.commit_at(place))?.into()
-            }
+            NodeVersions::All => store.commit(trie)?.into(),
             NodeVersions::Current => NewNodes {
                 by_hash: delta.long_values().collect(),
                 flushed: is_flushed.then(|| trie.flush()),
