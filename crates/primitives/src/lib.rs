@@ -9,7 +9,9 @@
 //!
 //! Start reading at `rlp` (accepted encodings, encoding of zero), then `transaction`, `header` and `chain_spec`.
 
-pub use alloy_primitives::{Address, B256, Bytes, I256, Keccak256, U256, address, b256, hex, keccak256};
+pub use alloy_primitives::{
+    Address, B256, Bytes, I256, Keccak256, U256, address, b256, hex, keccak256, keccak256_uncached,
+};
 
 pub mod abi;
 pub mod block;

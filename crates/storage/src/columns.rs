@@ -81,7 +81,8 @@ pub(crate) const NODE_VERSIONS_KEY: &[u8] = b"node versions";
 /// Key of number, hash and state root of the block whose trie is in the column `trie`, in the column `default`.
 pub(crate) const FLUSHED_KEY: &[u8] = b"flushed trie";
 
-/// Key of the number of the last block whose changes are in the column `history`, in the column `default`.
+/// Key of the number of the last block whose changes are in the column `history`, in the column `default`. Empty in a directory without a
+/// history.
 pub(crate) const HISTORY_END_KEY: &[u8] = b"history end";
 
 /// Key of number and hash of the last header of the best header chain, in the column `default`.

@@ -2,6 +2,8 @@
 //!
 //! The row of a key and block number exists if that block changed the key. The value of a key after block `n` is the value
 //! before the first later change, or the flat row of the head without one: a single look-up for a state of any age.
+//!
+//! The column is empty in a directory whose blocks all have tries ([`Database::has_history`]).
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -26,6 +28,9 @@ pub(crate) fn add_to_batch(
     number: u64,
     changes: &ChangeSet,
 ) -> Result<(), StorageError> {
+    if !database.has_history() {
+        return Ok(());
+    }
     let engine = database.engine()?;
     let column = engine.column(HISTORY)?;
     for (key, change) in changes.iter() {
@@ -46,6 +51,9 @@ pub(crate) fn remove_in_batch(
     batch: &mut WriteBatch,
     mut row_keys: Vec<Vec<u8>>,
 ) -> Result<(), StorageError> {
+    if !database.has_history() {
+        return Ok(());
+    }
     let engine = database.engine()?;
     let column = engine.column(HISTORY)?;
     row_keys.sort_unstable();

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock};
-use rhizome_primitives::{B256, Bytes, keccak256};
+use rhizome_primitives::{B256, Bytes, keccak256, keccak256_uncached};
 use rhizome_trie::{NodeBatch, NodePlace, RecordLayout, SourceNode};
 use rocksdb::{ColumnFamily, DB, WriteBatch, WriteOptions};
 
@@ -518,7 +518,7 @@ impl NodeFileSet {
 }
 
 fn is_node(node: &SourceNode, hash: &B256) -> bool {
-    keccak256(&node.message) == *hash
+    keccak256_uncached(&node.message) == *hash
 }
 
 /// Returns the number of bytes to read for a record.

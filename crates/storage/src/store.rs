@@ -313,6 +313,11 @@ impl Store {
         self.database.settings.options.node_versions
     }
 
+    /// Whether [`Store::value_after`] and [`Store::visit_keys_after`] read earlier states. Otherwise all of them have tries.
+    pub fn has_history(&self) -> bool {
+        self.database.has_history()
+    }
+
     /// Returns the block whose trie is stored by position; `None` if nothing was flushed yet.
     pub fn flushed_trie(&self) -> Result<Option<FlushedTrie>, StorageError> {
         self.database.decoded(META, FLUSHED_KEY, FlushedTrie::decode)

@@ -237,6 +237,9 @@ impl Store {
         let Some(first) = writes.first() else { return Ok(self.generation()) };
         let changes = || writes.iter().filter_map(|write| Some((write.number, write.changes?)));
         let added: usize = changes().map(|(_, changes)| changes.len()).sum();
+        if !self.database.has_history() {
+            return self.write_new_head(batch);
+        }
         if self.history_tail.read().changes() + added > self.database.settings.options.history_tail {
             self.index_history(&mut batch)?;
         }
@@ -266,6 +269,9 @@ impl Store {
     /// Writes a batch that changes the best chain other than by children of its head, with the rows of the history of all its blocks
     /// up to `kept`. `head`: number of the new head. Readers of the history wait meanwhile.
     fn write_changed_chain(&self, mut batch: WriteBatch, kept: u64, head: u64) -> Result<u64, StorageError> {
+        if !self.database.has_history() {
+            return self.write_new_head(batch);
+        }
         let mut tail = self.history_tail.write();
         tail.add_to_batch(&self.database, &mut batch, kept)?;
         history_tail::put_end(&self.database, &mut batch, head)?;
@@ -284,6 +290,9 @@ impl Store {
 
     /// Reads the changes of the blocks whose rows are not in the history yet.
     pub(crate) fn load_history_tail(&self) -> Result<(), StorageError> {
+        if !self.database.has_history() {
+            return history_tail::clear(&self.database);
+        }
         let mut tail = self.history_tail.write();
         tail.clear();
         let end = self.database.decoded(META, HISTORY_END_KEY, |row| row.try_into().ok().map(u64::from_be_bytes))?;

@@ -129,7 +129,8 @@ fn pruning_frees_the_space_of_replaced_rows() {
 #[test]
 fn a_kill_while_rows_become_part_of_the_database_leaves_them_whole() {
     let dir = tempfile::tempdir().unwrap();
-    let open = || Store::open(dir.path(), &identity(), &small()).unwrap();
+    let options = StoreOptions { node_versions: NodeVersions::Current, ..small() };
+    let open = || Store::open(dir.path(), &identity(), &options).unwrap();
     let mut states = vec![State::new()];
     TestBlock::new(0, "genesis").write_best(&open());
     for number in 1..4 {

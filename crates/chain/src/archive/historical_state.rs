@@ -1,4 +1,5 @@
-//! The state after any executed block, read from the history of the best chain and the changes of branch blocks.
+//! The state after any executed block: its trie in a database with all versions of nodes, otherwise the history of the best chain and the
+//! changes of branch blocks.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -8,7 +9,7 @@ use std::time::Duration;
 
 use parking_lot::RwLock;
 use rhizome_primitives::{B256, Bytes};
-use rhizome_storage::{ChangeSet, NodeVersions, StoredValue};
+use rhizome_storage::{ChangeSet, StoredValue};
 use rhizome_trie::{StateError, StateReader, Trie};
 
 use crate::archive::Archive;
@@ -24,8 +25,8 @@ const PAUSE: Duration = Duration::from_micros(50);
 pub(crate) struct HistoricalState {
     archive: Arc<Archive>,
     block: AncestorPosition,
-    /// Root of the state.
-    root: B256,
+    /// Trie of the state; `None` in a database with a history. Nodes that were read stay in memory for the next reads.
+    trie: Option<Trie>,
     /// Way from the best chain to the block, for one branch number of the store.
     way: RwLock<Option<Arc<BranchWay>>>,
 }
@@ -43,30 +44,27 @@ struct BranchWay {
 impl HistoricalState {
     pub(crate) fn new(archive: Arc<Archive>, record: &BlockRecord) -> Self {
         let block = AncestorPosition { number: record.number(), hash: record.hash };
-        Self { archive, block, root: record.state_root, way: RwLock::default() }
+        let trie = (!archive.store.has_history()).then(|| archive.trie(record.state_root));
+        Self { archive, block, trie, way: RwLock::default() }
     }
 
-    /// Reads by history; by the trie if the block was deleted meanwhile and the database has all versions of nodes.
+    /// Reads from the trie or from the history.
     fn read<T>(
         &self,
         by_history: impl Fn(&BranchWay) -> Result<T, ChainError>,
         by_trie: impl FnOnce(&Trie) -> Result<T, StateError>,
     ) -> Result<T, StateError> {
-        let store = &self.archive.store;
+        if let Some(trie) = &self.trie {
+            let found = by_trie(trie)?;
+            self.archive.check_state(self.block.number).map_err(state_error)?;
+            return Ok(found);
+        }
         let error = match self.read_history(by_history) {
             Ok(found) => return Ok(found),
             Err(error) => self.archive.state_failure(self.block.number, error),
         };
-        if store.has_block(&self.block.hash).map_err(|error| state_error(error.into()))? {
-            return Err(state_error(error));
-        }
-        match store.node_versions() {
-            // The tries of a fork have written keys only.
-            NodeVersions::All if !store.base().is_fork() => by_trie(&self.archive.trie(self.root)),
-            NodeVersions::All | NodeVersions::Current => {
-                Err(state_error(ChainError::DeletedBlock { hash: self.block.hash }))
-            }
-        }
+        let has_block = self.archive.store.has_block(&self.block.hash).map_err(|error| state_error(error.into()))?;
+        Err(state_error(if has_block { error } else { ChainError::DeletedBlock { hash: self.block.hash } }))
     }
 
     /// Reads while no block leaves the best chain.
