@@ -40,16 +40,19 @@ pub(crate) fn start(importer: &Arc<Importer>, kept: u64) -> Result<BackgroundThr
     })
 }
 
-/// Gives up all states that are due now, and rewrites the files of states. `on_progress` gets the oldest kept state and
+/// Gives up all states that are due now, and rewrites the files of states. `kept`: number of blocks below the head whose states stay;
+/// `None`: all. `on_progress` gets the oldest kept state and
 /// the one to reach, then steps of the second part, and may end the work: the next call continues there.
 pub(crate) fn prune_now(
     importer: &Importer,
-    kept: u64,
+    kept: Option<u64>,
     mut on_progress: impl FnMut(PruneProgress) -> ControlFlow<()>,
 ) -> Result<(), ChainError> {
     let _pruning = importer.steps.archive.pruning.lock();
     importer.steps.archive.store.flush_nodes()?;
-    while let Some((oldest, target)) = prune_step(importer, kept, 1)? {
+    while let Some(kept) = kept
+        && let Some((oldest, target)) = prune_step(importer, kept, 1)?
+    {
         if on_progress(PruneProgress::States { oldest, target }).is_break() {
             return Ok(());
         }

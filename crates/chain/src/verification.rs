@@ -229,6 +229,12 @@ impl<'a> ChainVerifier<'a> {
         let parent = self.steps.archive.known_record(&parent)?;
         let ancestor = self.steps.archive.known_ancestor(&parent.hash)?;
         let mut trie = self.parent_trie(&parent)?;
+        if let Some(trie) = &trie
+            && let Ok(changes) = self.steps.archive.store.changes(record.number(), &record.hash)
+        {
+            // The execution would read them one after another. A failure shows again there.
+            drop(trie.load_paths(changes.iter().map(|(key, _)| key)));
+        }
         let stored_inner = self.steps.archive.store.inner_accounts(&record.hash)?;
         let verified = match &mut trie {
             Some(trie) => self.steps.verify(prepared, &ancestor, trie, stored_inner.is_some()),
@@ -279,13 +285,16 @@ impl<'a> ChainVerifier<'a> {
     /// Looks for a stored node that is missing on the way to a changed key. `trie`: the state after the changes.
     fn lost_node(&self, trie: &Trie, changes: &ChangeSet) -> Result<Option<FieldMismatch>, ChainError> {
         let stored = self.steps.archive.trie(trie.root_hash());
+        // A failure shows again below.
+        drop(stored.load_paths(changes.iter().map(|(key, _)| key)));
         for (key, _) in changes.iter() {
-            match stored.prove(key) {
+            // Reads all nodes on the way, and no long value.
+            match stored.value_length_and_hash(key) {
                 Err(TrieError::MissingNode { hash }) => {
                     let computed = trie.prove(key)?.into_iter().find(|message| keccak256(message) == hash);
                     return Ok(Some((format!("stateNodes[{hash}]"), text(computed.as_ref()), text(None))));
                 }
-                stored => stored.map(drop)?,
+                found => found.map(drop)?,
             }
         }
         Ok(None)

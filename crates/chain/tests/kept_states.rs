@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use rhizome_chain::{
-    Chain, ChainConfig, ChainError, ImportError, ProvenBlocks, StateHistory, VerificationError, VerificationScope,
+    Chain, ChainConfig, ChainError, ImportError, ProvenBlocks, PruneProgress, StateHistory, VerificationError,
+    VerificationScope,
 };
 use rhizome_primitives::{Block, Bytes, ChainSpec};
 use rhizome_trie::StateError;
@@ -147,6 +148,23 @@ fn miner(name: &'static str, history: StateHistory) -> Arc<Chain> {
 fn mined(name: &'static str, count: usize) -> Vec<Block> {
     let chain = miner(name, StateHistory::Archive);
     (0..count).map(|_| chain.mine(NOW).unwrap().block.clone()).collect()
+}
+
+#[test]
+fn pruning_an_archive_keeps_its_states_and_rewrites_its_files() {
+    let chain = miner("archive", StateHistory::Archive);
+    for _ in 0..5 {
+        chain.mine(NOW).unwrap();
+    }
+    let mut steps = Vec::new();
+    let on_progress = |progress| {
+        steps.push(progress);
+        ControlFlow::Continue(())
+    };
+    chain.prune(StateHistory::Archive, on_progress).unwrap();
+    assert_eq!(chain.oldest_state(), 0);
+    assert!(matches!(steps.last(), Some(PruneProgress::Files { done, total }) if done == total), "{steps:?}");
+    assert!(steps.iter().all(|step| matches!(step, PruneProgress::Files { .. })), "{steps:?}");
 }
 
 #[test]

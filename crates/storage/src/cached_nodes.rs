@@ -26,4 +26,9 @@ impl NodeSource for CachedNodes {
     fn node(&self, wanted: &WantedNode<'_>) -> Result<Option<SourceNode>, SourceError> {
         self.0.cached_node(wanted).map_err(|error| SourceError { hash: wanted.hash, reason: Box::new(error) })
     }
+
+    fn nodes(&self, wanted: &[WantedNode<'_>]) -> Result<Vec<Option<SourceNode>>, SourceError> {
+        let Some(first) = wanted.first() else { return Ok(Vec::new()) };
+        self.0.cached_nodes(wanted).map_err(|error| SourceError { hash: first.hash, reason: Box::new(error) })
+    }
 }

@@ -166,6 +166,20 @@ impl NodeSource for EngineNodes {
             .node(&self.files, wanted)
             .map_err(|error| SourceError { hash: wanted.hash, reason: Box::new(error) })
     }
+
+    fn nodes(&self, wanted: &[WantedNode<'_>]) -> Result<Vec<Option<SourceNode>>, SourceError> {
+        // The first reads only begin those of the disk, so that it has many at once.
+        let begin = |wanted: &WantedNode<'_>| match wanted.place.is_known() {
+            true => self.journal.node_in_memory(&self.files, wanted).ok().flatten(),
+            false => None,
+        };
+        let found: Vec<_> = wanted.iter().map(begin).collect();
+        let read = |(found, wanted): (Option<SourceNode>, _)| match found {
+            Some(node) => Ok(Some(node)),
+            None => self.node(wanted),
+        };
+        found.into_iter().zip(wanted).map(read).collect()
+    }
 }
 
 #[cfg(test)]

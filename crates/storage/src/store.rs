@@ -200,6 +200,19 @@ impl Store {
         self.cached(&wanted.hash, || self.database.node(wanted))
     }
 
+    /// Like [`Store::cached_node`] for several nodes, of which those outside of the cache are read at once.
+    pub(crate) fn cached_nodes(&self, wanted: &[WantedNode<'_>]) -> Result<Vec<Option<SourceNode>>, StorageError> {
+        let mut found: Vec<_> = wanted.iter().map(|wanted| self.values.get(&wanted.hash)).collect();
+        let missing = found.iter_mut().zip(wanted).filter(|(found, _)| found.is_none());
+        let (places, missing): (Vec<_>, Vec<_>) = missing.map(|(found, wanted)| (found, *wanted)).unzip();
+        let read = self.database.nodes(&missing)?;
+        for ((place, wanted), node) in places.into_iter().zip(missing).zip(read) {
+            node.iter().for_each(|node| self.values.insert(wanted.hash, node.clone()));
+            *place = node;
+        }
+        Ok(found)
+    }
+
     fn cached(
         &self,
         hash: &B256,

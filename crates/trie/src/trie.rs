@@ -140,6 +140,14 @@ impl Trie {
         }))
     }
 
+    /// Reads the nodes on the way to `keys`, in key order, into memory. The source has many reads at once, unlike with one key after
+    /// another.
+    pub fn load_paths<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) -> Result<(), TrieError> {
+        let unchanged = |key| Change::new(key, Action::Put(NodeValue::None));
+        let keys: Vec<_> = keys.map(unchanged).collect();
+        ReadAhead::default().load(&self.root, &keys, &|_key| None, &*self.source).map(drop)
+    }
+
     /// Sets the value at `key`; an empty value deletes it.
     pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), TrieError> {
         let action = put_or_delete(&Bytes::copy_from_slice(value))?;

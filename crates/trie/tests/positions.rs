@@ -238,6 +238,23 @@ fn a_loaded_trie_reads_no_more_nodes() {
     assert_eq!(read, expected);
 }
 
+#[test]
+fn the_nodes_on_the_way_to_keys_are_read_before() {
+    let source: Arc<Rows> = Arc::default();
+    let mut trie = Trie::open_by_position(rhizome_primitives::EMPTY_ROOT, source.clone());
+    let key = |index: u32| keccak256(index.to_be_bytes()).to_vec();
+    let writes = (0..500).map(|index| (key(index), Some(Bytes::from(vec![7; 20])))).collect();
+    trie.apply(&StateDelta { writes, ..StateDelta::default() }).unwrap();
+    source.write(trie.flush());
+    let opened = Trie::open_by_position(trie.root_hash(), source.clone());
+    let mut keys: Vec<_> = (0..50).map(key).collect();
+    keys.sort();
+    opened.load_paths(keys.iter().map(Vec::as_slice)).unwrap();
+    source.nodes.lock().unwrap().clear();
+    assert!(keys.iter().all(|key| opened.get(key).unwrap().is_some()));
+    assert!(opened.get(&key(60)).is_err());
+}
+
 /// Chunks of a state that is stored by position are those of the same state stored by hash, and cost few reads.
 #[test]
 fn chunks_are_read_in_ranges() {

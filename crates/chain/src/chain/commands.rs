@@ -135,16 +135,14 @@ impl Chain {
     }
 
     /// Gives up the states that are older than a history asks for, and frees their space. `on_progress` may end the work; the
-    /// next call continues there. Does nothing for [`StateHistory::Archive`].
+    /// next call continues there. With [`StateHistory::Archive`] all states stay,
+    /// and only replaced rows disappear.
     pub fn prune(
         &self,
         history: StateHistory,
         on_progress: impl FnMut(PruneProgress) -> ControlFlow<()>,
     ) -> Result<(), ChainError> {
-        match self.config.kept_states(history) {
-            Some(kept) => pruning::prune_now(&self.importer, kept, on_progress),
-            None => Ok(()),
-        }
+        pruning::prune_now(&self.importer, self.config.kept_states(history), on_progress)
     }
 
     /// Changes the state after the best block. Only for development networks: the caller has to check.
