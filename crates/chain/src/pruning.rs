@@ -41,8 +41,8 @@ pub(crate) fn start(importer: &Arc<Importer>, kept: u64) -> Result<BackgroundThr
 }
 
 /// Gives up all states that are due now, and rewrites the files of states. `kept`: number of blocks below the head whose states stay;
-/// `None`: all. `on_progress` gets the oldest kept state and
-/// the one to reach, then steps of the second part, and may end the work: the next call continues there.
+/// `None`: all. `on_progress` gets the oldest kept state and the one to reach, then steps of the second part, and may end the work: the
+/// next call continues there.
 pub(crate) fn prune_now(
     importer: &Importer,
     kept: Option<u64>,

@@ -66,6 +66,9 @@ pub(crate) const NAMES: [&str; 16] = [
     HEADERS,
 ];
 
+/// Above the keys of all columns.
+pub(crate) const LAST_KEY: [u8; 128] = [0xff; 128];
+
 /// Key of the only row in the column `nodes`.
 pub(crate) const NODE_FILES_KEY: &[u8] = b"files";
 

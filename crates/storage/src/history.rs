@@ -13,7 +13,7 @@ use rocksdb::{ReadOptions, WriteBatch};
 
 use crate::StorageError;
 use crate::change_set::{ChangeSet, StoredValue};
-use crate::columns::{FLAT, HISTORY};
+use crate::columns::{FLAT, HISTORY, HISTORY_END_KEY, LAST_KEY, META};
 use crate::database::Database;
 use crate::history_key::{row_key, split_row_key, without_number};
 use crate::history_tail::HistoryTail;
@@ -40,8 +40,9 @@ pub(crate) fn add_to_batch(
 }
 
 /// Returns the keys of the rows of a block's changes.
-pub(crate) fn row_keys(number: u64, changes: &ChangeSet) -> impl Iterator<Item = Vec<u8>> {
-    changes.iter().map(move |(key, _)| row_key(key, number))
+pub(crate) fn row_keys(database: &Database, number: u64, changes: &ChangeSet) -> impl Iterator<Item = Vec<u8>> {
+    let changes = database.has_history().then_some(changes);
+    changes.into_iter().flat_map(|changes| changes.iter()).map(move |(key, _)| row_key(key, number))
 }
 
 /// Removes the rows of blocks that leave the best chain. In their order, in which the memtable takes them faster: a rewind of 1,000
@@ -51,9 +52,6 @@ pub(crate) fn remove_in_batch(
     batch: &mut WriteBatch,
     mut row_keys: Vec<Vec<u8>>,
 ) -> Result<(), StorageError> {
-    if !database.has_history() {
-        return Ok(());
-    }
     let engine = database.engine()?;
     let column = engine.column(HISTORY)?;
     row_keys.sort_unstable();
@@ -141,5 +139,50 @@ pub(crate) fn value_before_change(
             rows.status().map_err(|source| database.engine_error("read the history of a key", source))?;
             Ok(None)
         }
+    }
+}
+
+/// Deletes the rows that an earlier build wrote to a directory without a history, and marks it: that build refuses the mark, which is no
+/// number, because it would not find the values of later blocks.
+pub(crate) fn delete_all(database: &Database) -> Result<(), StorageError> {
+    let is_marked = database.with_row(META, HISTORY_END_KEY, |row| row.is_some_and(<[u8]>::is_empty))?;
+    if is_marked || database.settings.is_read_only {
+        return Ok(());
+    }
+    let engine = database.engine()?;
+    let column = engine.column(HISTORY)?;
+    let deleted = engine.db.delete_file_in_range_cf(column, &[][..], &LAST_KEY[..]);
+    deleted.map_err(|source| database.engine_error("delete files", source))?;
+    let mut batch = WriteBatch::default();
+    batch.delete_range_cf(column, &[][..], &LAST_KEY[..]);
+    batch.put_cf(engine.column(META)?, HISTORY_END_KEY, []);
+    database.write_batch(batch)
+}
+
+#[cfg(test)]
+mod tests {
+    use rhizome_primitives::B256;
+
+    use super::*;
+    use crate::{ChainIdentity, Store, StoreOptions, history_tail};
+
+    #[test]
+    fn a_directory_with_all_tries_loses_the_rows_of_an_earlier_build() {
+        let dir = tempfile::tempdir().unwrap();
+        let identity = ChainIdentity { chain_id: 33, genesis: B256::repeat_byte(1) };
+        let open = || Store::open(dir.path(), &identity, &StoreOptions::default());
+        let store = open().unwrap();
+        let end =
+            |store: &Store| store.database.with_row(META, HISTORY_END_KEY, |row| row.map(<[u8]>::to_vec)).unwrap();
+        let row = row_key(b"a", 7);
+        let has_row = |store: &Store| store.database.has_row(HISTORY, &row).unwrap();
+        let mut batch = WriteBatch::default();
+        batch.put_cf(store.database.engine().unwrap().column(HISTORY).unwrap(), &row, b"before");
+        history_tail::put_end(&store.database, &mut batch, 7).unwrap();
+        store.database.write_batch(batch).unwrap();
+        assert!(has_row(&store));
+        drop(store);
+        let store = open().unwrap();
+        assert_eq!((end(&store), has_row(&store)), (Some(Vec::new()), false));
     }
 }

@@ -140,30 +140,12 @@ pub(crate) fn put_end(database: &Database, batch: &mut WriteBatch, last: u64) ->
     Ok(())
 }
 
-/// Deletes the rows that an earlier build wrote to a directory without a history, and marks it: that build refuses the mark, which is no
-/// number, because it would not find the values of later blocks.
-pub(crate) fn clear(database: &Database) -> Result<(), StorageError> {
-    let is_clear = database.with_row(META, HISTORY_END_KEY, |row| row.is_some_and(<[u8]>::is_empty))?;
-    if is_clear || database.settings.is_read_only {
-        return Ok(());
-    }
-    let engine = database.engine()?;
-    let (column, last) = (engine.column(HISTORY)?, [0xff; 128]);
-    let deleted = engine.db.delete_file_in_range_cf(column, &[][..], &last[..]);
-    deleted.map_err(|source| database.engine_error("delete files", source))?;
-    let mut batch = WriteBatch::default();
-    batch.delete_range_cf(column, &[][..], &last[..]);
-    batch.put_cf(engine.column(META)?, HISTORY_END_KEY, []);
-    database.write_batch(batch)
-}
-
 #[cfg(test)]
 mod tests {
-    use rhizome_primitives::{B256, Bytes};
+    use rhizome_primitives::Bytes;
     use rhizome_trie::StateDelta;
 
     use super::*;
-    use crate::{ChainIdentity, Store, StoreOptions};
 
     fn changes(writes: &[(&str, &str, &str)]) -> Arc<ChangeSet> {
         let value = |text: &str| (!text.is_empty()).then(|| Bytes::copy_from_slice(text.as_bytes()));
@@ -200,26 +182,6 @@ mod tests {
         assert_eq!(before(&tail, "c", 0), None);
         let below: Vec<_> = tail.below(b"a", 6).collect();
         assert_eq!(below, [(&b"a"[..], false), (b"ab", true), (b"a", true)]);
-    }
-
-    #[test]
-    fn a_directory_with_all_tries_loses_the_rows_of_an_earlier_build() {
-        let dir = tempfile::tempdir().unwrap();
-        let identity = ChainIdentity { chain_id: 33, genesis: B256::repeat_byte(1) };
-        let open = || Store::open(dir.path(), &identity, &StoreOptions::default());
-        let store = open().unwrap();
-        let end =
-            |store: &Store| store.database.with_row(META, HISTORY_END_KEY, |row| row.map(<[u8]>::to_vec)).unwrap();
-        let row = row_key(b"a", 7);
-        let has_row = |store: &Store| store.database.has_row(HISTORY, &row).unwrap();
-        let mut batch = WriteBatch::default();
-        batch.put_cf(store.database.engine().unwrap().column(HISTORY).unwrap(), &row, b"before");
-        put_end(&store.database, &mut batch, 7).unwrap();
-        store.database.write_batch(batch).unwrap();
-        assert!(has_row(&store));
-        drop(store);
-        let store = open().unwrap();
-        assert_eq!((end(&store), has_row(&store)), (Some(Vec::new()), false));
     }
 
     #[test]

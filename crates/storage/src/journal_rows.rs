@@ -11,6 +11,7 @@ use rhizome_trie::{NodeBatch, NodeSource, SourceError, SourceNode, Trie, WantedN
 use crate::StorageError;
 use crate::change_set::{ChangeSet, ReplacedState, StoredValue, StoredValueView};
 use crate::columns::{BLOCKS, CHANGES, META, NODE_BATCHES, original_root_key, position_key};
+use crate::database::read_missing;
 use crate::engine::Engine;
 use crate::node_files::NodeFiles;
 use crate::node_journal::NodeJournal;
@@ -168,17 +169,10 @@ impl NodeSource for EngineNodes {
     }
 
     fn nodes(&self, wanted: &[WantedNode<'_>]) -> Result<Vec<Option<SourceNode>>, SourceError> {
-        // The first reads only begin those of the disk, so that it has many at once.
-        let begin = |wanted: &WantedNode<'_>| match wanted.place.is_known() {
-            true => self.journal.node_in_memory(&self.files, wanted).ok().flatten(),
-            false => None,
-        };
-        let found: Vec<_> = wanted.iter().map(begin).collect();
-        let read = |(found, wanted): (Option<SourceNode>, _)| match found {
-            Some(node) => Ok(Some(node)),
-            None => self.node(wanted),
-        };
-        found.into_iter().zip(wanted).map(read).collect()
+        let Some(first) = wanted.first() else { return Ok(Vec::new()) };
+        let found = self.journal.nodes_in_memory(&self.files, wanted);
+        let found = found.map_err(|error| SourceError { hash: first.hash, reason: Box::new(error) })?;
+        read_missing(found, wanted, |missing| missing.iter().map(|wanted| self.node(wanted)).collect())
     }
 }
 

@@ -517,7 +517,7 @@ impl NodeFileSet {
     }
 }
 
-fn is_node(node: &SourceNode, hash: &B256) -> bool {
+pub(crate) fn is_node(node: &SourceNode, hash: &B256) -> bool {
     keccak256_uncached(&node.message) == *hash
 }
 

@@ -12,11 +12,11 @@ use std::thread::{self, JoinHandle};
 use std::{io, mem, panic};
 
 use parking_lot::{Mutex, RwLock};
-use rhizome_primitives::{B256, keccak256};
+use rhizome_primitives::B256;
 use rhizome_trie::{NodeBatch, NodePlace, SourceNode, Trie, WantedNode};
 
 use crate::journal_rows::JournalKey;
-use crate::node_files::{NodeFileError, NodeFiles};
+use crate::node_files::{NodeFileError, NodeFiles, is_node};
 
 /// Multiple of the limit at which the writer waits for the flushing thread.
 const MAX_BACKLOG: usize = 4;
@@ -160,16 +160,27 @@ impl NodeJournal {
         }
     }
 
-    /// Returns a node with a known place if that needs no read of the disk.
-    pub(crate) fn node_in_memory(&self, files: &NodeFiles, wanted: &WantedNode<'_>) -> io::Result<Option<SourceNode>> {
-        match self.wanted_node(wanted) {
-            Some(node) => Ok(Some(node)),
-            None => files.node_in_memory(wanted.place, &wanted.hash),
-        }
+    /// Returns the nodes with known places that need no read of the disk. Linux begins to read the others meanwhile, so that the disk has
+    /// many reads at once.
+    pub(crate) fn nodes_in_memory(
+        &self,
+        files: &NodeFiles,
+        wanted: &[WantedNode<'_>],
+    ) -> io::Result<Vec<Option<SourceNode>>> {
+        let in_memory = |wanted: &WantedNode<'_>| {
+            if !wanted.place.is_known() {
+                return Ok(None);
+            }
+            match self.wanted_node(wanted) {
+                Some(node) => Ok(Some(node)),
+                None => files.node_in_memory(wanted.place, &wanted.hash),
+            }
+        };
+        wanted.iter().map(in_memory).collect()
     }
 
     fn wanted_node(&self, wanted: &WantedNode<'_>) -> Option<SourceNode> {
-        self.node_at(wanted.place).filter(|node| keccak256(&node.message) == wanted.hash)
+        self.node_at(wanted.place).filter(|node| is_node(node, &wanted.hash))
     }
 
     /// Returns a node or long value that is found by its hash; it may be in the files already as well.
@@ -274,7 +285,7 @@ pub(crate) enum FlushError {
 mod tests {
     use std::sync::Arc;
 
-    use rhizome_primitives::Bytes;
+    use rhizome_primitives::{Bytes, keccak256};
     use rhizome_trie::{MemoryNodes, TrieError};
 
     use super::*;

@@ -14,9 +14,10 @@ use crate::base_state::BaseState;
 use crate::block_log::BlockLogState;
 use crate::change_set::{ChangeSet, ReplacedState, StoredValue, StoredValueView};
 use crate::columns::{
-    self, BANS_KEY, BLOCKS, CALLS, CHANGES, FLUSHED_KEY, HEAD_KEY, HEIGHTS, META, RECEIPTS, TRANSACTIONS, TRIE, VALUES,
+    self, BANS_KEY, BLOCKS, CALLS, CHANGES, FLUSHED_KEY, HEAD_KEY, HEIGHTS, LAST_KEY, META, RECEIPTS, TRANSACTIONS,
+    TRIE, VALUES,
 };
-use crate::database::Database;
+use crate::database::{Database, read_missing};
 use crate::disk_bytes::DiskBytes;
 use crate::disk_probe::PROBE_BYTES;
 use crate::engine::{DATABASE_FOLDER, NODES_FOLDER};
@@ -202,15 +203,14 @@ impl Store {
 
     /// Like [`Store::cached_node`] for several nodes, of which those outside of the cache are read at once.
     pub(crate) fn cached_nodes(&self, wanted: &[WantedNode<'_>]) -> Result<Vec<Option<SourceNode>>, StorageError> {
-        let mut found: Vec<_> = wanted.iter().map(|wanted| self.values.get(&wanted.hash)).collect();
-        let missing = found.iter_mut().zip(wanted).filter(|(found, _)| found.is_none());
-        let (places, missing): (Vec<_>, Vec<_>) = missing.map(|(found, wanted)| (found, *wanted)).unzip();
-        let read = self.database.nodes(&missing)?;
-        for ((place, wanted), node) in places.into_iter().zip(missing).zip(read) {
-            node.iter().for_each(|node| self.values.insert(wanted.hash, node.clone()));
-            *place = node;
-        }
-        Ok(found)
+        let found = wanted.iter().map(|wanted| self.values.get(&wanted.hash)).collect();
+        read_missing(found, wanted, |missing| {
+            let read = self.database.nodes(missing)?;
+            for (wanted, node) in missing.iter().zip(&read) {
+                node.iter().for_each(|node| self.values.insert(wanted.hash, node.clone()));
+            }
+            Ok(read)
+        })
     }
 
     fn cached(
@@ -477,10 +477,8 @@ impl Store {
     /// stay.
     pub fn empty_all_but_trie(&self) -> Result<(), StorageError> {
         let engine = self.database.engine()?;
-        // Above all keys.
-        let last = [0xff; 128];
         for name in columns::NAMES.into_iter().filter(|name| ![META, TRIE, VALUES].contains(name)) {
-            let deleted = engine.db.delete_file_in_range_cf(engine.column(name)?, &[][..], &last[..]);
+            let deleted = engine.db.delete_file_in_range_cf(engine.column(name)?, &[][..], &LAST_KEY[..]);
             deleted.map_err(|source| self.database.engine_error("delete files", source))?;
         }
         Ok(())

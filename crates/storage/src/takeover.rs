@@ -11,15 +11,12 @@ use rocksdb::WriteBatch;
 
 use crate::change_set::{StoredValue, StoredValueView};
 use crate::columns::{
-    self, FIRST_RECEIPTS_KEY, FLAT, FLUSHED_KEY, HEAD_KEY, META, OLDEST_STATE_KEY, TAKEOVER_KEY, VALUES,
+    self, FIRST_RECEIPTS_KEY, FLAT, FLUSHED_KEY, HEAD_KEY, LAST_KEY, META, OLDEST_STATE_KEY, TAKEOVER_KEY, VALUES,
 };
 use crate::older_blocks::{self, TakenBlock};
 use crate::record::FlushedTrie;
 use crate::state_files::{self, StateRows};
 use crate::{StorageError, Store, history_tail};
-
-/// Above all keys.
-const LAST_KEY: [u8; 128] = [0xff; 128];
 
 /// Replacement of the state of a new database.
 pub struct StateTakeover<'a> {

@@ -161,7 +161,7 @@ impl Store {
         }
         // The block changes its parent's state to the new one: later reads of the parent's state must not see the new values.
         let mut changes = self.changes_of_head(change.number, &change.head)?;
-        let removed = history::row_keys(change.number, &changes).collect();
+        let removed = history::row_keys(&self.database, change.number, &changes).collect();
         history::remove_in_batch(&self.database, &mut batch, removed)?;
         changes.extend(change.changes.clone());
         self.batch_changes(&mut batch, change.number, &change.head, &changes)?;
@@ -291,7 +291,7 @@ impl Store {
     /// Reads the changes of the blocks whose rows are not in the history yet.
     pub(crate) fn load_history_tail(&self) -> Result<(), StorageError> {
         if !self.database.has_history() {
-            return history_tail::clear(&self.database);
+            return history::delete_all(&self.database);
         }
         let mut tail = self.history_tail.write();
         tail.clear();
@@ -370,7 +370,7 @@ impl Store {
         let mut removed = Vec::new();
         for (number, hash) in best.retracted {
             let changes = self.changes(*number, hash)?;
-            removed.extend(history::row_keys(*number, &changes));
+            removed.extend(history::row_keys(&self.database, *number, &changes));
             difference.extend(changes.reversed());
         }
         history::remove_in_batch(&self.database, batch, removed)?;
@@ -526,7 +526,7 @@ impl Store {
             let set = ChangeSet::decode(row).ok_or_else(damaged)?;
             references.remove_set(&set);
             if B256::try_from(hash).is_ok_and(|hash| retracted.contains(&hash)) {
-                removed.extend(history::row_keys(u64::from_be_bytes(*number), &set));
+                removed.extend(history::row_keys(&self.database, u64::from_be_bytes(*number), &set));
             }
             batch.delete_cf(changes, key);
             Ok(())

@@ -140,8 +140,8 @@ impl Trie {
         }))
     }
 
-    /// Reads the nodes on the way to `keys`, in key order, into memory. The source has many reads at once, unlike with one key after
-    /// another.
+    /// Reads the nodes on the way to `keys`, in key order, into memory, unless the keys are very few. The source has many reads at once,
+    /// unlike with one key after another.
     pub fn load_paths<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) -> Result<(), TrieError> {
         let unchanged = |key| Change::new(key, Action::Put(NodeValue::None));
         let keys: Vec<_> = keys.map(unchanged).collect();

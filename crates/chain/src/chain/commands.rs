@@ -135,8 +135,7 @@ impl Chain {
     }
 
     /// Gives up the states that are older than a history asks for, and frees their space. `on_progress` may end the work; the
-    /// next call continues there. With [`StateHistory::Archive`] all states stay,
-    /// and only replaced rows disappear.
+    /// next call continues there. With [`StateHistory::Archive`] all states stay, and only replaced rows disappear.
     pub fn prune(
         &self,
         history: StateHistory,
