@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use rhizome_primitives::{B256, Bytes};
-use rhizome_trie::{NodeBatch, NodeSource, SourceError, SourceNode, Trie, WantedNode};
+use rhizome_trie::{NodeBatch, NodePlace, NodeSource, SourceError, SourceNode, Trie, WantedNode};
 
 use crate::StorageError;
 use crate::change_set::{ChangeSet, ReplacedState, StoredValue, StoredValueView};
@@ -83,7 +83,7 @@ pub(crate) fn restore(engine: &Engine) -> Result<(), StorageError> {
             Some(block) => {
                 let (base_root, values) = row.split_first_chunk().ok_or_else(damaged)?;
                 let values = NodeBatch::decode(values).ok_or_else(damaged)?;
-                let mut nodes = NodeBatch::default();
+                let mut nodes = values.clone();
                 if trie.root_hash() != *base_root {
                     trie = Trie::open(B256::from(*base_root), Arc::clone(&source));
                 }
@@ -92,15 +92,19 @@ pub(crate) fn restore(engine: &Engine) -> Result<(), StorageError> {
                     let applied = changes.apply_to(&mut trie);
                     let (number, hash) = *block;
                     applied.map_err(|source| StorageError::JournalNodes { number, hash, source })?;
+                    let commit = |trie: &mut Trie, place| {
+                        let mut nodes = trie.commit_at(place);
+                        values.named().for_each(|value| nodes.push(value.hash, value.message));
+                        nodes
+                    };
                     nodes = match finds_all_by_hash {
-                        true => trie.commit(),
-                        false => engine.journal.commit(&mut trie),
+                        true => commit(&mut trie, NodePlace::UNKNOWN),
+                        false => engine.journal.place(|place| Ok::<_, StorageError>(commit(&mut trie, place)))?,
                     };
                     if trie.root_hash() != root {
                         return Err(StorageError::damaged_row(NODE_BATCHES, key, "leads to another state root"));
                     }
                 }
-                values.named().for_each(|value| nodes.push(value.hash, value.message));
                 nodes
             }
         };

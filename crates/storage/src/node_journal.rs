@@ -7,6 +7,7 @@
 //! A start may give nodes other places than the last run: no record in the files refers to them.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::{io, mem, panic};
@@ -96,13 +97,17 @@ impl NodeJournal {
         Self { buffers: RwLock::default(), next_place, tasks: Mutex::default(), limit }
     }
 
+    /// Makes a batch at the next place, and keeps the place for it.
+    pub(crate) fn place<E>(&self, make: impl FnOnce(NodePlace) -> Result<NodeBatch, E>) -> Result<NodeBatch, E> {
+        let mut next = self.next_place.lock();
+        let nodes = make(*next)?;
+        *next = NodeFiles::next_batch(next.after(nodes.records().len()));
+        Ok(nodes)
+    }
+
     /// Commits a trie at the next place, and keeps the place for the batch.
     pub(crate) fn commit(&self, trie: &mut Trie) -> NodeBatch {
-        // Hashed before, so that no other write waits for it.
-        trie.root_hash();
-        let mut next = self.next_place.lock();
-        let nodes = trie.commit_at(*next);
-        *next = NodeFiles::next_batch(next.after(nodes.records().len()));
+        let Ok(nodes) = self.place(|place| Ok::<_, Infallible>(trie.commit_at(place)));
         nodes
     }
 
@@ -113,10 +118,13 @@ impl NodeJournal {
 
     /// Adds a batch, which is readable from then on. One without a place gets the next one.
     pub(crate) fn append(&self, key: JournalKey, mut nodes: NodeBatch) {
-        {
-            let mut next = self.next_place.lock();
-            nodes.set_place(*next);
-            *next = (*next).max(NodeFiles::next_batch(nodes.place().after(nodes.records().len())));
+        // A batch with a place does not wait for the next one, which may be in the making.
+        if !nodes.place().is_known() {
+            let Ok(placed) = self.place(|place| {
+                nodes.set_place(place);
+                Ok::<_, Infallible>(nodes)
+            });
+            nodes = placed;
         }
         self.buffers.write().add(key, nodes);
     }

@@ -1,11 +1,14 @@
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 use quick_cache::sync::Cache;
 use rhizome_primitives::{B256, Bytes, U256};
-use rhizome_trie::{NodeBatch, NodeSource, SourceError, SourceNode, StateDelta, Trie, WantedNode};
+use rhizome_trie::{
+    NodeBatch, NodeSource, SourceError, SourceNode, StateDelta, Trie, TrieError, ValuesBefore, WantedNode,
+};
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::properties;
 
@@ -231,6 +234,18 @@ impl Store {
     /// Commits a trie of a directory with all versions of nodes: its batch has a place in the node files, which is kept for it.
     pub fn commit(&self, trie: &mut Trie) -> Result<NodeBatch, StorageError> {
         Ok(self.database.engine()?.journal.commit(trie))
+    }
+
+    /// Like [`Store::commit`], after changes to the trie as with [`Trie::apply_known`].
+    pub fn apply_and_commit<E: From<StorageError> + From<TrieError>>(
+        &self,
+        trie: &mut Trie,
+        delta: &StateDelta,
+        before: ValuesBefore<'_, '_>,
+    ) -> Result<NodeBatch, E> {
+        // The trie reads nodes from the database meanwhile.
+        let journal = Arc::clone(&self.database.engine()?.journal);
+        Ok(journal.place(|place| trie.apply_and_commit(delta, before, place))?)
     }
 
     /// Iterates over the whole flat state in key order, without the bytes of long values. The caller must hold the

@@ -212,7 +212,7 @@ mod tests {
     use rhizome_primitives::keccak256;
 
     use super::*;
-    use crate::{MemoryNodes, Trie, TrieError};
+    use crate::{MemoryNodes, StateDelta, Trie, TrieError};
 
     fn batch(count: u32) -> NodeBatch {
         let messages = (0..count).map(|number| Bytes::from(vec![number as u8; number as usize * 7 % 300]));
@@ -260,14 +260,22 @@ mod tests {
         let mut trie = Trie::empty(Arc::new(MemoryNodes::default()));
         let mut batches: Vec<NodeBatch> = Vec::new();
         let mut place = NodePlace::new(2, 100);
+        let mut other = trie.clone();
         for block in 0..20_u32 {
-            for number in block * 50..(block + 1) * 50 {
-                trie.put(keccak256(number.to_be_bytes()).as_slice(), &vec![7; 1 + number as usize % 60])?;
+            // Every other block has subtrees that are committed before the nodes above them.
+            let first = block * 400;
+            let last = first + if block % 2 == 0 { 50 } else { 400 };
+            let mut delta = StateDelta::default();
+            for number in first..last {
+                let value = vec![7; 1 + number as usize % 60];
+                delta.writes.insert(keccak256(number.to_be_bytes()).to_vec(), Some(value.into()));
             }
-            if block > 0 {
-                trie.put(keccak256((block * 50 - 7).to_be_bytes()).as_slice(), &[])?;
-            }
-            let batch = trie.commit_at(place);
+            // Nodes above deleted ones become one with their other child.
+            delta.writes.extend((0..block * 8).map(|n| (keccak256((n * 50).to_be_bytes()).to_vec(), None)));
+            let batch = trie.apply_and_commit(&delta, &|_key| None, place)?;
+            other.apply(&delta)?;
+            assert_eq!(trie.root_hash(), other.root_hash());
+            assert!(trie.commit_at(place).is_empty());
             let roots: Vec<_> = batch.named().filter(|node| *node.hash == trie.root_hash()).collect();
             assert_eq!(roots.len(), 1);
             let root = place.after(roots[0].start);

@@ -9,7 +9,9 @@ use rhizome_primitives::{B256, Bytes};
 
 use crate::cache_lines::SUBTREE_CHANGES;
 use crate::error::{SourceError, TrieError};
+use crate::hashing::HashLevels;
 use crate::node::{Link, TrieNode};
+use crate::node_batch::NodeBatch;
 use crate::path::{Path, bit, common_bits};
 use crate::record::{SourceNode, WantedNode};
 use crate::source::{NodePosition, NodeSource};
@@ -64,7 +66,8 @@ pub(crate) struct UpdateResult {
     pub(crate) vacated: Vec<Vec<u8>>,
 }
 
-/// Applies `changes` (sorted by key, each key once) to a whole trie.
+/// Applies `changes` (sorted by key, each key once) to a whole trie. `batch` gets the records of subtrees with at most
+/// [`SUBTREE_CHANGES`] changes; those of the nodes above them are left to the next commit.
 ///
 /// After an error some of the changes have been applied.
 pub(crate) fn update(
@@ -72,9 +75,16 @@ pub(crate) fn update(
     changes: &[Change<'_>],
     source: &dyn NodeSource,
     number: u32,
+    batch: Option<&mut NodeBatch>,
 ) -> Result<UpdateResult, TrieError> {
     let source = CountedLoads { source, loaded: AtomicUsize::new(0) };
-    let descent = Descent { source: &source, number, created: AtomicUsize::new(0), vacated: Mutex::default() };
+    let descent = Descent {
+        source: &source,
+        number,
+        created: AtomicUsize::new(0),
+        vacated: Mutex::default(),
+        batch: batch.map(Mutex::new),
+    };
     touch(root, 0, changes);
     let is_changed = descent.update(root, 0, changes)?.is_some();
     let (created, vacated) = (descent.created.into_inner(), descent.vacated.into_inner());
@@ -125,6 +135,8 @@ struct Descent<'s> {
     number: u32,
     created: AtomicUsize,
     vacated: Mutex<Vec<Vec<u8>>>,
+    /// Gets the records of subtrees while their nodes are in the caches of the processor.
+    batch: Option<Mutex<&'s mut NodeBatch>>,
 }
 
 impl Descent<'_> {
@@ -221,17 +233,34 @@ impl Descent<'_> {
         let (zeros, ones) = split_by_bit(below, end);
         node.content.reserve_children();
         let Some((left, right)) = node.content.children_mut() else { return Ok((None, None)) };
-        if below.len() > SUBTREE_CHANGES {
-            touch(left, end + 1, zeros);
-            touch(right, end + 1, ones);
-        }
-        let (left, right) = if is_worth_parallel(zeros, ones) {
-            rayon::join(|| self.update(left, end + 1, zeros), || self.update(right, end + 1, ones))
+        let is_large = below.len() > SUBTREE_CHANGES;
+        let update = |link: &mut Link, changes: &[Change<'_>]| {
+            if is_large {
+                touch(link, end + 1, changes);
+            }
+            let updated = self.update(link, end + 1, changes);
+            if is_large && changes.len() <= SUBTREE_CHANGES {
+                self.commit(link);
+            }
+            updated
+        };
+        // The records of a batch are one behind the other.
+        let (left, right) = if self.batch.is_none() && is_worth_parallel(zeros, ones) {
+            rayon::join(|| update(left, zeros), || update(right, ones))
         } else {
-            (self.update(left, end + 1, zeros), self.update(right, end + 1, ones))
+            (update(left, zeros), update(right, ones))
         };
         node.content.shrink();
         Ok((left?, right?))
+    }
+
+    /// Hashes the new nodes of a subtree, and adds their records to the batch, if there is one.
+    fn commit(&self, link: &mut Link) {
+        let Some(batch) = &self.batch else { return };
+        if let Some(node) = link.in_memory().filter(|node| !node.is_embeddable()) {
+            HashLevels::without_hash(node).hash();
+            link.save(false, &mut batch.lock().unwrap_or_else(PoisonError::into_inner));
+        }
     }
 
     /// Some puts diverge from the node's path after `common` bits: a new node with that prefix becomes the parent of

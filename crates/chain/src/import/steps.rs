@@ -180,11 +180,17 @@ impl ImportSteps {
         used: TrieUse,
     ) -> Result<VerifiedBlock, ImportFailure> {
         let base_root = Some(trie.root_hash());
-        trie.apply_known(&executed.delta, &|key| executed.changes.known_before(key))?;
-        let nodes = match used {
-            TrieUse::Verified => executed.delta.long_values().collect::<NodeBatch>().into(),
-            TrieUse::Checked => self.new_nodes(trie, &executed.delta, false)?,
-            TrieUse::Published | TrieUse::Passed => self.new_nodes(trie, &executed.delta, self.must_flush(trie))?,
+        let (store, delta) = (&self.archive.store, &executed.delta);
+        let before = |key: &[u8]| executed.changes.known_before(key);
+        let nodes = if used != TrieUse::Verified && store.node_versions() == NodeVersions::All {
+            store.apply_and_commit::<ImportError>(trie, delta, &before)?.into()
+        } else {
+            trie.apply_known(delta, &before)?;
+            match used {
+                TrieUse::Verified => delta.long_values().collect::<NodeBatch>().into(),
+                TrieUse::Checked => self.new_nodes(trie, delta, false)?,
+                TrieUse::Published | TrieUse::Passed => self.new_nodes(trie, delta, self.must_flush(trie))?,
+            }
         };
         let is_flushed = nodes.flushed.is_some();
         let nodes = NewNodes { base_root, ..nodes };
