@@ -32,12 +32,43 @@ const CHANGES_PER_LOAD: usize = 4;
 pub(crate) struct ReadAhead {
     /// Number of the last walks that found nearly all nodes in memory.
     needless_walks: u8,
+    /// Number of the next lists of changes whose nodes were loaded together.
+    loaded_lists: usize,
 }
 
 impl ReadAhead {
     /// Loads the nodes below `root` that `changes` (sorted by key, each key once) go through. Returns the number of nodes that were
     /// made from known values, without a read.
     pub(crate) fn load(
+        &mut self,
+        root: &Link,
+        changes: &[Change<'_>],
+        before: ValuesBefore<'_, '_>,
+        source: &dyn NodeSource,
+    ) -> Result<usize, TrieError> {
+        if let Some(lists) = self.loaded_lists.checked_sub(1)
+            && !changes.is_empty()
+        {
+            self.loaded_lists = lists;
+            return Ok(0);
+        }
+        self.load_needed(root, changes, before, source)
+    }
+
+    /// Like [`ReadAhead::load`] for all changes of the next `lists` lists, for which it does nothing then.
+    pub(crate) fn load_lists(
+        &mut self,
+        lists: usize,
+        root: &Link,
+        changes: &[Change<'_>],
+        before: ValuesBefore<'_, '_>,
+        source: &dyn NodeSource,
+    ) -> Result<usize, TrieError> {
+        self.loaded_lists = lists;
+        self.load_needed(root, changes, before, source)
+    }
+
+    fn load_needed(
         &mut self,
         root: &Link,
         changes: &[Change<'_>],

@@ -143,9 +143,20 @@ impl Trie {
     /// Reads the nodes on the way to `keys`, in key order, into memory, unless the keys are very few. The source has many reads at once,
     /// unlike with one key after another.
     pub fn load_paths<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) -> Result<(), TrieError> {
-        let unchanged = |key| Change::new(key, Action::Put(NodeValue::None));
-        let keys: Vec<_> = keys.map(unchanged).collect();
-        ReadAhead::default().load(&self.root, &keys, &|_key| None, &*self.source).map(drop)
+        ReadAhead::default().load(&self.root, &unchanged(keys), &|_key| None, &*self.source).map(drop)
+    }
+
+    /// Reads the nodes that the next `deltas` calls of [`Trie::apply_known`] or [`Trie::apply_and_commit`] go through into memory: a
+    /// source finds those of several blocks in less time than block by block. `keys`: their keys, sorted, each once; `before` as there.
+    pub fn read_ahead<'k>(
+        &mut self,
+        deltas: usize,
+        keys: impl Iterator<Item = &'k [u8]>,
+        before: ValuesBefore<'_, '_>,
+    ) -> Result<(), TrieError> {
+        let made = self.read_ahead.load_lists(deltas, &self.root, &unchanged(keys), before, &*self.source)?;
+        self.created = self.created.saturating_add(made);
+        Ok(())
     }
 
     /// Sets the value at `key`; an empty value deletes it.
@@ -412,6 +423,11 @@ impl Trie {
         let keys = self.entries_up_to(&[], length.unwrap_or(usize::MAX)).keys();
         keys.filter(|key| key.as_ref().map_or(true, |key| length.is_none_or(|length| key.len() == length))).collect()
     }
+}
+
+/// Returns changes for a walk to keys that changes nothing.
+fn unchanged<'k>(keys: impl Iterator<Item = &'k [u8]>) -> Vec<Change<'k>> {
+    keys.map(|key| Change::new(key, Action::Put(NodeValue::None))).collect()
 }
 
 impl StateReader for Trie {

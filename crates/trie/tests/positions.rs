@@ -255,6 +255,35 @@ fn the_nodes_on_the_way_to_keys_are_read_before() {
     assert!(opened.get(&key(60)).is_err());
 }
 
+#[test]
+fn the_nodes_of_several_blocks_are_read_together() {
+    let source: Arc<Rows> = Arc::default();
+    let mut trie = Trie::open_by_position(rhizome_primitives::EMPTY_ROOT, source.clone());
+    let key = |index: u32| keccak256(index.to_be_bytes()).to_vec();
+    let delta = |indexes: std::ops::Range<u32>, fill: u8| StateDelta {
+        writes: indexes.map(|index| (key(index), Some(Bytes::from(vec![fill; 20])))).collect(),
+        ..StateDelta::default()
+    };
+    trie.apply(&delta(0..2000, 1)).unwrap();
+    source.write(trie.flush());
+    let blocks: Vec<_> = (0..5).map(|block| delta(block * 8..block * 8 + 10, 2)).collect();
+    let keys: BTreeMap<_, _> = blocks.iter().flat_map(|block| &block.writes).collect();
+    let open = || Trie::open_by_position(trie.root_hash(), source.clone());
+    let batches = || source.batches.swap(0, Ordering::Relaxed);
+    let (mut single, mut together) = (open(), open());
+    blocks.iter().for_each(|block| single.apply(block).unwrap());
+    let single_batches = batches();
+    together.read_ahead(blocks.len(), keys.keys().map(|key| &key[..]), &|_key| None).unwrap();
+    assert!(batches() * 2 < single_batches);
+    let reads = source.reads.load(Ordering::Relaxed);
+    blocks.iter().for_each(|block| together.apply(block).unwrap());
+    assert_eq!((batches(), source.reads.load(Ordering::Relaxed)), (0, reads));
+    assert_eq!(together.root_hash(), single.root_hash());
+    // Blocks behind these are read on their own again.
+    together.apply(&delta(1000..1010, 2)).unwrap();
+    assert!(batches() > 0);
+}
+
 /// Chunks of a state that is stored by position are those of the same state stored by hash, and cost few reads.
 #[test]
 fn chunks_are_read_in_ranges() {

@@ -30,6 +30,8 @@ use crate::import::unwritten_changes::UnwrittenChanges;
 const WAITING_GROUPS: usize = 16;
 /// Work at which no further group joins a batch, which bounds its memory.
 const MAX_JOINED_WORK: usize = 32_768;
+/// Most changed keys of waiting groups whose trie nodes are read at once. Of blocks with more changes, those of one have enough reads.
+const MAX_READ_AHEAD: usize = 512;
 /// Most groups that are not written yet: one in each of the two threads, and the groups that wait for them.
 const MAX_GROUPS: usize = 2 * (1 + WAITING_GROUPS);
 /// Most blocks that are not written yet, besides those of the group that is being filled.
@@ -190,6 +192,35 @@ impl PipelineState {
         self.is_broken.load(Ordering::Acquire)
     }
 
+    /// Reads the trie nodes that groups of few changes need from the disk at once.
+    fn read_ahead<'g>(&self, groups: impl Iterator<Item = &'g PassedGroup>) {
+        let mut keys = Vec::new();
+        let mut deltas = 0;
+        for group in groups {
+            let blocks = || group.blocks.iter().map(|block| &block.executed);
+            if keys.len() + blocks().map(|block| block.delta.writes.len()).sum::<usize>() > MAX_READ_AHEAD {
+                break;
+            }
+            deltas += 1;
+            for ExecutedBlock { delta, changes, .. } in blocks() {
+                keys.extend(delta.writes.keys().map(|key| (&key[..], changes)));
+            }
+        }
+        let Some(trie) = &mut *self.trie.lock() else { return };
+        if deltas < 2 {
+            return;
+        }
+        // Stable: the first block that changes a key has the value before all.
+        keys.sort_by_key(|(key, _)| *key);
+        keys.dedup_by_key(|(key, _)| *key);
+        let before = |key: &[u8]| {
+            let index = keys.binary_search_by_key(&key, |(key, _)| *key).ok()?;
+            keys.get(index)?.1.known_before(key)
+        };
+        // A failure shows again when the block changes the trie.
+        drop(trie.read_ahead(deltas, keys.iter().map(|(key, _)| *key), &before));
+    }
+
     fn compare(&self, steps: &ImportSteps, group: PassedGroup) -> WritableGroup {
         let PassedGroup { blocks, work, used } = group;
         let is_side = used == PipelineUse::Side;
@@ -289,7 +320,16 @@ impl PipelineStages {
         };
         let (of_comparing, comparing_steps) = (Arc::clone(&shared), Arc::clone(steps));
         let compare = move || {
-            to_compare.into_iter().all(|group| compared.send(of_comparing.compare(&comparing_steps, group)).is_ok());
+            let mut waiting = VecDeque::new();
+            while let Some(group) = waiting.pop_front().or_else(|| to_compare.recv().ok()) {
+                if waiting.is_empty() {
+                    waiting.extend(to_compare.try_iter());
+                    of_comparing.read_ahead(iter::once(&group).chain(&waiting));
+                }
+                if compared.send(of_comparing.compare(&comparing_steps, group)).is_err() {
+                    break;
+                }
+            }
         };
         let writing = thread::Builder::new().name("import-write".into()).spawn(write)?;
         let comparing = thread::Builder::new().name("import-compare".into()).spawn(compare)?;
