@@ -14,7 +14,7 @@ import { platforms, thisPlatform } from './platforms.mjs'
 import { programSbom, serverSbom } from './sbom.mjs'
 
 const licenses = ['LICENSE-MIT', 'LICENSE-APACHE']
-const content = ['README.md', 'CHANGELOG.md', ...licenses, 'ts/rhizome.mjs', 'ts/src/native/binaries.mjs', 'ts/dist']
+const content = ['README.md', ...licenses, 'ts/rhizome.mjs', 'ts/src/native/binaries.mjs', 'ts/dist']
 
 /** Writes the packages into `out`: `natives` are pairs of a platform's name and the folder with its native files. */
 export async function pack(natives, out) {
