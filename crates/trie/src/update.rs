@@ -234,16 +234,7 @@ impl Descent<'_> {
         node.content.reserve_children();
         let Some((left, right)) = node.content.children_mut() else { return Ok((None, None)) };
         let is_large = below.len() > SUBTREE_CHANGES;
-        let update = |link: &mut Link, changes: &[Change<'_>]| {
-            if is_large {
-                touch(link, end + 1, changes);
-            }
-            let updated = self.update(link, end + 1, changes);
-            if is_large && changes.len() <= SUBTREE_CHANGES {
-                self.commit(link);
-            }
-            updated
-        };
+        let update = |link: &mut Link, changes| self.update_child(link, end + 1, changes, is_large);
         // The records of a batch are one behind the other.
         let (left, right) = if self.batch.is_none() && is_worth_parallel(zeros, ones) {
             rayon::join(|| update(left, zeros), || update(right, ones))
@@ -252,6 +243,25 @@ impl Descent<'_> {
         };
         node.content.shrink();
         Ok((left?, right?))
+    }
+
+    /// Like [`Descent::update`]. `is_below_large`: the nodes of all changes of the parent are too many for the caches of the processor.
+    fn update_child(
+        &self,
+        link: &mut Link,
+        at: usize,
+        changes: &[Change<'_>],
+        is_below_large: bool,
+    ) -> Result<Option<SizeChange>, TrieError> {
+        if !is_below_large || changes.len() > SUBTREE_CHANGES {
+            return self.update(link, at, changes);
+        }
+        touch(link, at, changes);
+        let change = self.update(link, at, changes)?;
+        if change.is_some() {
+            self.commit(link);
+        }
+        Ok(change)
     }
 
     /// Hashes the new nodes of a subtree, and adds their records to the batch, if there is one.

@@ -4,7 +4,7 @@
 //! execution. If a block turns out to be wrong, the blocks executed on top of it are dropped. While many blocks wait, blocks are
 //! compared and written in groups (`block_group.rs`).
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -194,31 +194,29 @@ impl PipelineState {
 
     /// Reads the trie nodes that groups of few changes need from the disk at once.
     fn read_ahead<'g>(&self, groups: impl Iterator<Item = &'g PassedGroup>) {
-        let mut keys = Vec::new();
-        let mut deltas = 0;
+        let (mut deltas, mut count) = (0, 0);
+        let mut keys: BTreeMap<&[u8], &ChangeSet> = BTreeMap::new();
         for group in groups {
             let blocks = || group.blocks.iter().map(|block| &block.executed);
-            if keys.len() + blocks().map(|block| block.delta.writes.len()).sum::<usize>() > MAX_READ_AHEAD {
+            count += blocks().map(|block| block.delta.writes.len()).sum::<usize>();
+            if count > MAX_READ_AHEAD {
                 break;
             }
             deltas += 1;
             for ExecutedBlock { delta, changes, .. } in blocks() {
-                keys.extend(delta.writes.keys().map(|key| (&key[..], changes)));
+                for key in delta.writes.keys() {
+                    // The first block that changes a key has the value before all.
+                    keys.entry(key).or_insert(changes);
+                }
             }
         }
         let Some(trie) = &mut *self.trie.lock() else { return };
         if deltas < 2 {
             return;
         }
-        // Stable: the first block that changes a key has the value before all.
-        keys.sort_by_key(|(key, _)| *key);
-        keys.dedup_by_key(|(key, _)| *key);
-        let before = |key: &[u8]| {
-            let index = keys.binary_search_by_key(&key, |(key, _)| *key).ok()?;
-            keys.get(index)?.1.known_before(key)
-        };
+        let before = |key: &[u8]| keys.get(key)?.known_before(key);
         // A failure shows again when the block changes the trie.
-        drop(trie.read_ahead(deltas, keys.iter().map(|(key, _)| *key), &before));
+        drop(trie.read_ahead(deltas, keys.keys().copied(), &before));
     }
 
     fn compare(&self, steps: &ImportSteps, group: PassedGroup) -> WritableGroup {
