@@ -57,6 +57,11 @@ function filesIn(folder) {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
 }
 
+/** Reads the files of a data directory into the page cache. */
+export function warmPages(dataDir) {
+  execFileSync('cat', filesIn(dataDir), { stdio: 'ignore' })
+}
+
 /**
  * Drops the pages of a data directory from the page cache, and nothing else: other programs keep theirs. No process may have the
  * files mapped.

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startRhizome } from '../targets/rhizome.mjs'
 import { entriesOfBlock, growthChain } from './chain.mjs'
-import { diskByKind, diskBytes, dropPages } from './disk.mjs'
+import { diskByKind, diskBytes, dropPages, warmPages } from './disk.mjs'
 import { copyLines, importBlocks } from './import.mjs'
 import { limitMemory } from './limit.mjs'
 import { measureReads, oldestKept, randomFrom, readsOf } from './reads.mjs'
@@ -142,6 +142,7 @@ function prune({ node, say }, entries, figure) {
 async function read(bench, figure) {
   const { node, imported, say } = bench
   say('reading')
+  warmPages(node.dataDir)
   const tell = (name, { failure, median, p90 }) => {
     if (failure !== undefined) return figure(name, 0, `failed: ${failure}`)
     figure(`${name}, median`, median, 'ms')
@@ -186,6 +187,8 @@ async function importMainnetLike({ node, folder, limit, imported, say }, part, f
   for (const { name, skip, count, measured = count - 1 } of halves) {
     const hash = await copyLines([part.file], skip, count, half)
     if (skip > 0) dropPages(node.dataDir)
+    // Pages that another process has read do not count against the limit.
+    else if (limit === undefined) warmPages(node.dataDir)
     const result = await importBlocks(node, { file: half, blocks: count, hash, window: measured, limit })
     if (result.failure !== undefined) throw new Error(result.failure)
     tellCost(figure, name, result.window, result.windowSeconds, measured)
