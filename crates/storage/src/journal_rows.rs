@@ -83,29 +83,31 @@ pub(crate) fn restore(engine: &Engine) -> Result<(), StorageError> {
             Some(block) => {
                 let (base_root, values) = row.split_first_chunk().ok_or_else(damaged)?;
                 let values = NodeBatch::decode(values).ok_or_else(damaged)?;
-                let mut nodes = values.clone();
-                if trie.root_hash() != *base_root {
-                    trie = Trie::open(B256::from(*base_root), Arc::clone(&source));
-                }
-                // A rewind deletes blocks, not their rows here.
-                if let Some(ExecutedChanges { changes, root }) = block_changes(engine, block)? {
-                    let applied = changes.apply_to(&mut trie);
-                    let (number, hash) = *block;
-                    applied.map_err(|source| StorageError::JournalNodes { number, hash, source })?;
-                    let commit = |trie: &mut Trie, place| {
-                        let mut nodes = trie.commit_at(place);
-                        values.named().for_each(|value| nodes.push(value.hash, value.message));
+                match block_changes(engine, block)? {
+                    // A rewind deletes blocks, not their rows here.
+                    None => values,
+                    Some(ExecutedChanges { changes, root }) => {
+                        if trie.root_hash() != *base_root {
+                            trie = Trie::open(B256::from(*base_root), Arc::clone(&source));
+                        }
+                        let applied = changes.apply_to(&mut trie);
+                        let (number, hash) = *block;
+                        applied.map_err(|source| StorageError::JournalNodes { number, hash, source })?;
+                        let mut commit = |place| {
+                            let mut nodes = trie.commit_at(place);
+                            values.named().for_each(|value| nodes.push(value.hash, value.message));
+                            nodes
+                        };
+                        let nodes = match finds_all_by_hash {
+                            true => commit(NodePlace::UNKNOWN),
+                            false => engine.journal.place(|place| Ok::<_, StorageError>(commit(place)))?,
+                        };
+                        if trie.root_hash() != root {
+                            return Err(StorageError::damaged_row(NODE_BATCHES, key, "leads to another state root"));
+                        }
                         nodes
-                    };
-                    nodes = match finds_all_by_hash {
-                        true => commit(&mut trie, NodePlace::UNKNOWN),
-                        false => engine.journal.place(|place| Ok::<_, StorageError>(commit(&mut trie, place)))?,
-                    };
-                    if trie.root_hash() != root {
-                        return Err(StorageError::damaged_row(NODE_BATCHES, key, "leads to another state root"));
                     }
                 }
-                nodes
             }
         };
         engine.journal.append(journal_key, nodes);

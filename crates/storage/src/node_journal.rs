@@ -101,7 +101,7 @@ impl NodeJournal {
     pub(crate) fn place<E>(&self, make: impl FnOnce(NodePlace) -> Result<NodeBatch, E>) -> Result<NodeBatch, E> {
         let mut next = self.next_place.lock();
         let nodes = make(*next)?;
-        *next = NodeFiles::next_batch(next.after(nodes.records().len()));
+        *next = place_behind(&nodes);
         Ok(nodes)
     }
 
@@ -120,11 +120,9 @@ impl NodeJournal {
     pub(crate) fn append(&self, key: JournalKey, mut nodes: NodeBatch) {
         // A batch with a place does not wait for the next one, which may be in the making.
         if !nodes.place().is_known() {
-            let Ok(placed) = self.place(|place| {
-                nodes.set_place(place);
-                Ok::<_, Infallible>(nodes)
-            });
-            nodes = placed;
+            let mut next = self.next_place.lock();
+            nodes.set_place(*next);
+            *next = place_behind(&nodes);
         }
         self.buffers.write().add(key, nodes);
     }
@@ -261,6 +259,11 @@ impl NodeJournal {
         self.buffers.write().sealed = None;
         Ok(())
     }
+}
+
+/// Returns the place of the next batch.
+fn place_behind(nodes: &NodeBatch) -> NodePlace {
+    NodeFiles::next_batch(nodes.place().after(nodes.records().len()))
 }
 
 type BackgroundTask = JoinHandle<Result<(), FlushError>>;

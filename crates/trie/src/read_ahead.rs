@@ -52,29 +52,6 @@ impl ReadAhead {
             self.loaded_lists = lists;
             return Ok(0);
         }
-        self.load_needed(root, changes, before, source)
-    }
-
-    /// Like [`ReadAhead::load`] for all changes of the next `lists` lists, for which it does nothing then.
-    pub(crate) fn load_lists(
-        &mut self,
-        lists: usize,
-        root: &Link,
-        changes: &[Change<'_>],
-        before: ValuesBefore<'_, '_>,
-        source: &dyn NodeSource,
-    ) -> Result<usize, TrieError> {
-        self.loaded_lists = lists;
-        self.load_needed(root, changes, before, source)
-    }
-
-    fn load_needed(
-        &mut self,
-        root: &Link,
-        changes: &[Change<'_>],
-        before: ValuesBefore<'_, '_>,
-        source: &dyn NodeSource,
-    ) -> Result<usize, TrieError> {
         if changes.len() < LEAST_CHANGES || self.needless_walks >= NEEDLESS_WALKS {
             return Ok(0);
         }
@@ -86,6 +63,21 @@ impl ReadAhead {
         let is_needed = is_needed(loader.missing.into_inner(), changes);
         self.needless_walks = if is_needed { 0 } else { self.needless_walks + 1 };
         Ok(loader.made.into_inner())
+    }
+
+    /// Like [`ReadAhead::load`] for all changes of the next `lists` lists, for which it does nothing then.
+    pub(crate) fn load_lists(
+        &mut self,
+        lists: usize,
+        root: &Link,
+        changes: &[Change<'_>],
+        before: ValuesBefore<'_, '_>,
+        source: &dyn NodeSource,
+    ) -> Result<usize, TrieError> {
+        self.loaded_lists = 0;
+        let made = self.load(root, changes, before, source)?;
+        self.loaded_lists = lists;
+        Ok(made)
     }
 
     /// Notes the number of nodes that changes had to load.

@@ -30,7 +30,7 @@ use crate::import::unwritten_changes::UnwrittenChanges;
 const WAITING_GROUPS: usize = 16;
 /// Work at which no further group joins a batch, which bounds its memory.
 const MAX_JOINED_WORK: usize = 32_768;
-/// Most changed keys of waiting groups whose trie nodes are read at once. Of blocks with more changes, those of one have enough reads.
+/// Most changed keys of waiting groups whose trie nodes are read at once. A block with more of them has enough reads without others.
 const MAX_READ_AHEAD: usize = 512;
 /// Most groups that are not written yet: one in each of the two threads, and the groups that wait for them.
 const MAX_GROUPS: usize = 2 * (1 + WAITING_GROUPS);
@@ -210,10 +210,10 @@ impl PipelineState {
                 }
             }
         }
-        let Some(trie) = &mut *self.trie.lock() else { return };
         if deltas < 2 {
             return;
         }
+        let Some(trie) = &mut *self.trie.lock() else { return };
         let before = |key: &[u8]| keys.get(key)?.known_before(key);
         // A failure shows again when the block changes the trie.
         drop(trie.read_ahead(deltas, keys.keys().copied(), &before));

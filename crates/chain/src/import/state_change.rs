@@ -63,10 +63,9 @@ fn replace_state(
     let (archive, publisher) = (&writer.steps.archive, &writer.steps.publisher);
     let head = publisher.head();
     let mut trie = state.trie().clone();
-    trie.apply(delta)?;
-    let state_root = trie.root_hash();
     // Flushed: the changes since an earlier flush would lead to the state before.
-    let nodes = writer.steps.new_nodes(&mut trie, delta, true)?;
+    let nodes = writer.steps.apply(&mut trie, delta, &|_key| None, |_| true)?;
+    let state_root = trie.root_hash();
     let (number, hash) = (head.number(), head.hash());
     let change = StateChange { number, head: hash, state_root, nodes, changes };
     let generation = archive.store.write_state(change)?;

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use rhizome_evm::{AncestorBlock, BlockOutcome, Deadline, ExecError, execute_block, execute_block_with_inner_accounts};
 use rhizome_primitives::{Address, B256, Block, Bytes, Receipt, U256};
 use rhizome_storage::{BlockWrite, ChangeSet, HeadChange, InnerAccounts, NewNodes, NodeVersions, StoredReceipts};
-use rhizome_trie::{NodeBatch, StateDelta, StateReader, Trie, list_root};
+use rhizome_trie::{NodeBatch, StateDelta, StateReader, Trie, ValuesBefore, list_root};
 
 use crate::archive::Archive;
 use crate::archive::ancestry::ChainAncestry;
@@ -180,17 +180,15 @@ impl ImportSteps {
         used: TrieUse,
     ) -> Result<VerifiedBlock, ImportFailure> {
         let base_root = Some(trie.root_hash());
-        let (store, delta) = (&self.archive.store, &executed.delta);
+        let delta = &executed.delta;
         let before = |key: &[u8]| executed.changes.known_before(key);
-        let nodes = if used != TrieUse::Verified && store.node_versions() == NodeVersions::All {
-            store.apply_and_commit::<ImportError>(trie, delta, &before)?.into()
-        } else {
-            trie.apply_known(delta, &before)?;
-            match used {
-                TrieUse::Verified => delta.long_values().collect::<NodeBatch>().into(),
-                TrieUse::Checked => self.new_nodes(trie, delta, false)?,
-                TrieUse::Published | TrieUse::Passed => self.new_nodes(trie, delta, self.must_flush(trie))?,
+        let nodes = match used {
+            TrieUse::Verified => {
+                trie.apply_known(delta, &before)?;
+                delta.long_values().collect::<NodeBatch>().into()
             }
+            TrieUse::Checked => self.apply(trie, delta, &before, |_| false)?,
+            TrieUse::Published | TrieUse::Passed => self.apply(trie, delta, &before, |trie| self.must_flush(trie))?,
         };
         let is_flushed = nodes.flushed.is_some();
         let nodes = NewNodes { base_root, ..nodes };
@@ -276,22 +274,25 @@ impl ImportSteps {
         })
     }
 
-    /// Returns what a changed trie adds to the database. `is_flushed`: with the rows of all nodes since the last flush.
-    pub(crate) fn new_nodes(
+    /// Applies changes to a trie, and returns their nodes and long values for the database. `before` as in [`Trie::apply_known`].
+    /// `must_flush`: whether the rows of all nodes since the last flush are part of it, for a changed trie in a directory with current
+    /// nodes.
+    pub(crate) fn apply(
         &self,
         trie: &mut Trie,
         delta: &StateDelta,
-        is_flushed: bool,
+        before: ValuesBefore<'_, '_>,
+        must_flush: impl FnOnce(&Trie) -> bool,
     ) -> Result<NewNodes, ChainError> {
         let store = &self.archive.store;
-        Ok(match store.node_versions() {
-            NodeVersions::All => store.commit(trie)?.into(),
-            NodeVersions::Current => NewNodes {
-                by_hash: delta.long_values().collect(),
-                flushed: is_flushed.then(|| trie.flush()),
-                ..NewNodes::default()
-            },
-        })
+        match store.node_versions() {
+            NodeVersions::All => Ok(store.apply_and_commit::<ChainError>(trie, delta, before)?.into()),
+            NodeVersions::Current => {
+                trie.apply_known(delta, before)?;
+                let flushed = must_flush(trie).then(|| trie.flush());
+                Ok(NewNodes { by_hash: delta.long_values().collect(), flushed, ..NewNodes::default() })
+            }
+        }
     }
 
     /// Makes all checks of an import without writing. `trie` is the state of the parent. `collects`: with the accounts of inner calls.
