@@ -242,7 +242,7 @@ const UNDONE_CHANGE_BYTES: usize = 3072;
 const NODES_PER_CHANGED_KEY: usize = 32;
 /// Changed keys at which a group of blocks ends: with little memory, and with enough.
 const LEAST_GROUP_KEYS: usize = 1_024;
-const MOST_GROUP_KEYS: usize = 40_960;
+const MOST_GROUP_KEYS: usize = 131_072;
 
 impl ChainConfig {
     /// Returns the number of blocks below the head whose states are kept with a history; `None`: all.

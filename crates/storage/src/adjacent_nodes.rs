@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::mem;
 
+use foldhash::fast::RandomState;
 use parking_lot::Mutex;
 use rhizome_primitives::Bytes;
 use rhizome_trie::{NodePlace, RecordLayout, SourceNode};
@@ -23,8 +24,8 @@ pub(crate) struct AdjacentNodes {
 
 #[derive(Default)]
 struct Generations {
-    new: HashMap<NodePlace, Bytes>,
-    old: HashMap<NodePlace, Bytes>,
+    new: HashMap<NodePlace, Bytes, RandomState>,
+    old: HashMap<NodePlace, Bytes, RandomState>,
 }
 
 impl AdjacentNodes {

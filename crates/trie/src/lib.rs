@@ -35,7 +35,6 @@ mod record;
 pub mod snap_chunk;
 pub mod source;
 pub mod state;
-mod touch;
 mod trie;
 mod update;
 mod value;

@@ -15,102 +15,44 @@ use crate::source::{NodePosition, NodeSource};
 use crate::update::Change;
 use crate::value::ValuesBefore;
 
-/// Fewer changes are made without reading ahead.
-const LEAST_CHANGES: usize = 4;
 /// Changes whose nodes one thread loads. Bounds the memory of messages that are not decoded yet.
 const CHUNK_CHANGES: usize = 1024;
 
-/// Consecutive walks that found nearly all nodes in memory, after which a trie makes changes without reading ahead, until they have to
-/// load more than a few nodes. A walk takes a third of the time of the changes; a chain whose state fits into memory would never need
-/// it.
-const NEEDLESS_WALKS: u8 = 16;
-/// A walk saves time if a node is loaded for fewer changes than this: one read takes the time of about 4 changes.
-const CHANGES_PER_LOAD: usize = 4;
-
-/// Reads ahead for the changes of a trie, while that finds enough nodes to load.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct ReadAhead {
-    /// Number of the last walks that found nearly all nodes in memory.
-    needless_walks: u8,
-    /// Number of the next lists of changes whose nodes were loaded together.
-    loaded_lists: usize,
-}
-
-impl ReadAhead {
-    /// Loads the nodes below `root` that `changes` (sorted by key, each key once) go through. Returns the number of nodes that were
-    /// made from known values, without a read.
-    pub(crate) fn load(
-        &mut self,
-        root: &Link,
-        changes: &[Change<'_>],
-        before: ValuesBefore<'_, '_>,
-        source: &dyn NodeSource,
-    ) -> Result<usize, TrieError> {
-        if let Some(lists) = self.loaded_lists.checked_sub(1)
-            && !changes.is_empty()
-        {
-            self.loaded_lists = lists;
-            return Ok(0);
-        }
-        if changes.len() < LEAST_CHANGES || self.needless_walks >= NEEDLESS_WALKS {
-            return Ok(0);
-        }
-        let loader = PathLoader { source, before, made: AtomicUsize::new(0), missing: AtomicUsize::new(0) };
-        match changes.len() <= CHUNK_CHANGES {
-            true => loader.load(root, changes)?,
-            false => changes.par_chunks(CHUNK_CHANGES).try_for_each(|chunk| loader.load(root, chunk))?,
-        }
-        let is_needed = is_needed(loader.missing.into_inner(), changes);
-        self.needless_walks = if is_needed { 0 } else { self.needless_walks + 1 };
-        Ok(loader.made.into_inner())
-    }
-
-    /// Like [`ReadAhead::load`] for all changes of the next `lists` lists, for which it does nothing then.
-    pub(crate) fn load_lists(
-        &mut self,
-        lists: usize,
-        root: &Link,
-        changes: &[Change<'_>],
-        before: ValuesBefore<'_, '_>,
-        source: &dyn NodeSource,
-    ) -> Result<usize, TrieError> {
-        self.loaded_lists = 0;
-        let made = self.load(root, changes, before, source)?;
-        self.loaded_lists = lists;
-        Ok(made)
-    }
-
-    /// Notes the number of nodes that changes had to load.
-    pub(crate) fn note_loads(&mut self, loads: usize, changes: &[Change<'_>]) {
-        if is_needed(loads, changes) {
-            self.needless_walks = 0;
-        }
-    }
-}
-
-/// Returns whether changes that load this number of nodes are made faster after a walk.
-fn is_needed(loads: usize, changes: &[Change<'_>]) -> bool {
-    loads.saturating_mul(CHANGES_PER_LOAD) > changes.len()
-}
-
-struct PathLoader<'s, 'v> {
+/// Loads nodes from a source.
+pub(crate) struct PathLoader<'s, 'v> {
     source: &'s dyn NodeSource,
     before: ValuesBefore<'s, 'v>,
     /// Number of nodes that were made from known values.
     made: AtomicUsize,
-    /// Number of nodes that were not in memory.
-    missing: AtomicUsize,
 }
 
-impl PathLoader<'_, '_> {
-    fn load<'t>(&self, root: &'t Link, changes: &'t [Change<'t>]) -> Result<(), TrieError> {
-        let mut walk = PathWalk::from(root, 0, changes);
+impl<'s, 'v> PathLoader<'s, 'v> {
+    pub(crate) fn new(source: &'s dyn NodeSource, before: ValuesBefore<'s, 'v>) -> Self {
+        Self { source, before, made: AtomicUsize::new(0) }
+    }
+
+    /// Returns the number of nodes that were made from known values, without a read.
+    pub(crate) fn made(&self) -> usize {
+        self.made.load(Ordering::Relaxed)
+    }
+
+    /// Loads the nodes below `root` that any number of `changes` (sorted by key, each key once) go through.
+    pub(crate) fn load_all(&self, root: &Link, changes: &[Change<'_>]) -> Result<(), TrieError> {
+        match changes.len() <= CHUNK_CHANGES {
+            true => self.load(root, 0, changes),
+            false => changes.par_chunks(CHUNK_CHANGES).try_for_each(|chunk| self.load(root, 0, chunk)),
+        }
+    }
+
+    /// Loads the nodes below `link` that `changes` (sorted by key, equal in the `at` key bits above the link) go through. Nodes in memory
+    /// are loaded into the caches of the processor.
+    pub(crate) fn load<'t>(&self, link: &'t Link, at: usize, changes: &'t [Change<'t>]) -> Result<(), TrieError> {
+        let mut walk = PathWalk::from(link, at, changes);
         loop {
             let missing = walk.finish();
             if missing.is_empty() {
                 return Ok(());
             }
-            self.missing.fetch_add(missing.len(), Ordering::Relaxed);
             self.make_known_leaves(&missing);
             self.read(&missing)?;
             walk = PathWalk::resume(missing);

@@ -13,7 +13,7 @@ use crate::node::{Link, TrieNode};
 use crate::node_batch::NodeBatch;
 use crate::nodes::TrieNodes;
 use crate::path::{Path, bit};
-use crate::read_ahead::ReadAhead;
+use crate::read_ahead::PathLoader;
 use crate::record::NodePlace;
 use crate::source::{NodePosition, NodeRows, NodeSource};
 use crate::state::{StateDelta, StateError, StateReader};
@@ -42,7 +42,6 @@ pub struct Trie {
     changes: u32,
     /// Row keys of positions that may have lost their node since the last flush. `None`: the source finds nodes by hash.
     vacated: Option<Vec<Vec<u8>>>,
-    read_ahead: ReadAhead,
 }
 
 impl Trie {
@@ -59,16 +58,7 @@ impl Trie {
     }
 
     pub(crate) fn with_root(root: Link, source: Arc<dyn NodeSource>, changed: usize) -> Trie {
-        Trie {
-            root,
-            source,
-            changed,
-            committed: 0,
-            created: 0,
-            changes: 0,
-            vacated: None,
-            read_ahead: ReadAhead::default(),
-        }
+        Trie { root, source, changed, committed: 0, created: 0, changes: 0, vacated: None }
     }
 
     /// Opens the trie with this root hash on a source that finds nodes by position, for [`Trie::flush`].
@@ -140,23 +130,23 @@ impl Trie {
         }))
     }
 
-    /// Reads the nodes on the way to `keys`, in key order, into memory, unless the keys are very few. The source has many reads at once,
+    /// Reads the nodes on the way to `keys`, in key order, into memory. The source has many reads at once,
     /// unlike with one key after another.
     pub fn load_paths<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) -> Result<(), TrieError> {
-        ReadAhead::default().load(&self.root, &unchanged(keys), &|_key| None, &*self.source).map(drop)
+        PathLoader::new(&*self.source, &|_key| None).load_all(&self.root, &unchanged(keys))
     }
 
-    /// Reads the nodes that the next `deltas` calls of [`Trie::apply_known`] or [`Trie::apply_and_commit`] go through into memory: a
-    /// source finds those of several blocks in less time than block by block. `keys`: their keys, sorted, each once; `before` as there.
+    /// Reads the nodes that changes of `keys`, sorted, each once, go through into memory: a source finds those of several blocks in less
+    /// time than block by block. `before` as in [`Trie::apply_known`].
     pub fn read_ahead<'k>(
         &mut self,
-        deltas: usize,
         keys: impl Iterator<Item = &'k [u8]>,
         before: ValuesBefore<'_, '_>,
     ) -> Result<(), TrieError> {
-        let made = self.read_ahead.load_lists(deltas, &self.root, &unchanged(keys), before, &*self.source)?;
-        self.created = self.created.saturating_add(made);
-        Ok(())
+        let loader = PathLoader::new(&*self.source, before);
+        let loaded = loader.load_all(&self.root, &unchanged(keys));
+        self.created = self.created.saturating_add(loader.made());
+        loaded
     }
 
     /// Sets the value at `key`; an empty value deletes it.
@@ -250,18 +240,12 @@ impl Trie {
         batch: Option<&mut NodeBatch>,
     ) -> Result<(), TrieError> {
         self.changes = self.changes.saturating_add(1);
-        let made = self.read_ahead.load(&self.root, changes, before, &*self.source);
-        let updated = made.and_then(|made| {
-            self.created = self.created.saturating_add(made);
-            update(&mut self.root, changes, &*self.source, self.changes, batch)
-        });
-        match updated {
+        match update(&mut self.root, changes, &*self.source, before, self.changes, batch) {
             Ok(updated) => {
                 if updated.is_changed {
                     self.changed = self.changed.saturating_add(changes.len());
                 }
                 self.created = self.created.saturating_add(updated.created);
-                self.read_ahead.note_loads(updated.loaded, changes);
                 if let Some(vacated) = &mut self.vacated {
                     vacated.extend(updated.vacated);
                 }

@@ -5,18 +5,15 @@ use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use rhizome_primitives::{B256, Bytes};
-
 use crate::cache_lines::SUBTREE_CHANGES;
-use crate::error::{SourceError, TrieError};
+use crate::error::TrieError;
 use crate::hashing::HashLevels;
 use crate::node::{Link, TrieNode};
 use crate::node_batch::NodeBatch;
 use crate::path::{Path, bit, common_bits};
-use crate::record::{SourceNode, WantedNode};
+use crate::read_ahead::PathLoader;
 use crate::source::{NodePosition, NodeSource};
-use crate::touch::touch;
-use crate::value::NodeValue;
+use crate::value::{NodeValue, ValuesBefore};
 
 /// Change of one key.
 #[derive(Clone, Debug)]
@@ -60,8 +57,6 @@ pub(crate) struct UpdateResult {
     pub(crate) is_changed: bool,
     /// Upper bound of the nodes that were added.
     pub(crate) created: usize,
-    /// Number of nodes that were loaded from the source.
-    pub(crate) loaded: usize,
     /// Row keys of positions that may have lost their node.
     pub(crate) vacated: Vec<Vec<u8>>,
 }
@@ -74,39 +69,25 @@ pub(crate) fn update(
     root: &mut Link,
     changes: &[Change<'_>],
     source: &dyn NodeSource,
+    before: ValuesBefore<'_, '_>,
     number: u32,
     batch: Option<&mut NodeBatch>,
 ) -> Result<UpdateResult, TrieError> {
-    let source = CountedLoads { source, loaded: AtomicUsize::new(0) };
     let descent = Descent {
-        source: &source,
+        source,
+        loader: PathLoader::new(source, before),
         number,
         created: AtomicUsize::new(0),
         vacated: Mutex::default(),
         batch: batch.map(Mutex::new),
     };
-    touch(root, 0, changes);
+    if changes.len() <= SUBTREE_CHANGES {
+        descent.loader.load(root, 0, changes)?;
+    }
     let is_changed = descent.update(root, 0, changes)?.is_some();
-    let (created, vacated) = (descent.created.into_inner(), descent.vacated.into_inner());
-    let vacated = vacated.unwrap_or_else(PoisonError::into_inner);
-    Ok(UpdateResult { is_changed, created, loaded: source.loaded.into_inner(), vacated })
-}
-
-/// A source, and the number of nodes that were read from it.
-struct CountedLoads<'s> {
-    source: &'s dyn NodeSource,
-    loaded: AtomicUsize,
-}
-
-impl NodeSource for CountedLoads<'_> {
-    fn get(&self, hash: &B256) -> Result<Option<Bytes>, SourceError> {
-        self.source.get(hash)
-    }
-
-    fn node(&self, wanted: &WantedNode<'_>) -> Result<Option<SourceNode>, SourceError> {
-        self.loaded.fetch_add(1, Ordering::Relaxed);
-        self.source.node(wanted)
-    }
+    let created = descent.created.into_inner().saturating_add(descent.loader.made());
+    let vacated = descent.vacated.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(UpdateResult { is_changed, created, vacated })
 }
 
 /// Builds a trie of `puts` only (sorted by key, each key once).
@@ -129,8 +110,9 @@ impl SizeChange {
     }
 }
 
-struct Descent<'s> {
+struct Descent<'s, 'v> {
     source: &'s dyn NodeSource,
+    loader: PathLoader<'s, 'v>,
     /// Number of this change of the trie.
     number: u32,
     created: AtomicUsize,
@@ -139,7 +121,7 @@ struct Descent<'s> {
     batch: Option<Mutex<&'s mut NodeBatch>>,
 }
 
-impl Descent<'_> {
+impl Descent<'_, '_> {
     /// Builds a trie of the puts among `changes`, which agree in their first `at` bits.
     fn build(&self, changes: &[Change<'_>], at: usize) -> Link {
         let puts = only_puts(changes);
@@ -256,7 +238,7 @@ impl Descent<'_> {
         if !is_below_large || changes.len() > SUBTREE_CHANGES {
             return self.update(link, at, changes);
         }
-        touch(link, at, changes);
+        self.loader.load(link, at, changes)?;
         let change = self.update(link, at, changes)?;
         if change.is_some() {
             self.commit(link);

@@ -194,7 +194,7 @@ impl PipelineState {
 
     /// Reads the trie nodes that groups of few changes need from the disk at once.
     fn read_ahead<'g>(&self, groups: impl Iterator<Item = &'g PassedGroup>) {
-        let (mut deltas, mut count) = (0, 0);
+        let (mut groups_read, mut count) = (0, 0);
         let mut keys: BTreeMap<&[u8], &ChangeSet> = BTreeMap::new();
         for group in groups {
             let blocks = || group.blocks.iter().map(|block| &block.executed);
@@ -202,7 +202,7 @@ impl PipelineState {
             if count > MAX_READ_AHEAD {
                 break;
             }
-            deltas += 1;
+            groups_read += 1;
             for ExecutedBlock { delta, changes, .. } in blocks() {
                 for key in delta.writes.keys() {
                     // The first block that changes a key has the value before all.
@@ -210,13 +210,13 @@ impl PipelineState {
                 }
             }
         }
-        if deltas < 2 {
+        if groups_read < 2 {
             return;
         }
         let Some(trie) = &mut *self.trie.lock() else { return };
         let before = |key: &[u8]| keys.get(key)?.known_before(key);
         // A failure shows again when the block changes the trie.
-        drop(trie.read_ahead(deltas, keys.keys().copied(), &before));
+        drop(trie.read_ahead(keys.keys().copied(), &before));
     }
 
     fn compare(&self, steps: &ImportSteps, group: PassedGroup) -> WritableGroup {
@@ -416,7 +416,7 @@ impl ImportPipeline {
         if self.in_flight.is_empty() {
             *stages.shared.trie.lock() = Some(state.take_trie());
         }
-        state.advance_values(&executed.delta);
+        state.advance_values(&executed.delta, &executed.changes);
         Arc::make_mut(&mut self.unwritten).push(Arc::clone(&executed.delta));
         let block = self.steps.archive.push_unwritten(executed.as_ancestor());
         let changes = Arc::clone(&executed.changes);

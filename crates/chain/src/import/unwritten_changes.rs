@@ -12,16 +12,28 @@ use rhizome_trie::StateDelta;
 #[derive(Clone, Default)]
 pub(crate) struct UnwrittenChanges {
     deltas: VecDeque<Arc<StateDelta>>,
-    /// Number of deltas that change a key with this hash: most keys that a block reads are in none of hundreds of deltas.
-    keys: HashMap<u64, u32, RandomState>,
+    /// Number of the deltas that were removed.
+    removed: usize,
+    /// The keys that deltas change, by hash: most keys that a block reads are in none of hundreds of deltas.
+    keys: HashMap<u64, ChangedKey, RandomState>,
+}
+
+/// Deltas that change a key with some hash.
+#[derive(Clone, Default)]
+struct ChangedKey {
+    count: u32,
+    /// Index of the last one, counted from the first delta ever.
+    last: usize,
 }
 
 impl UnwrittenChanges {
     /// Adds the changes of the next block.
     pub(crate) fn push(&mut self, delta: Arc<StateDelta>) {
+        let index = self.removed + self.deltas.len();
         for key in delta.writes.keys() {
-            let hash = self.keys.hasher().hash_one(key);
-            *self.keys.entry(hash).or_default() += 1;
+            let changed = self.keys.entry(self.keys.hasher().hash_one(key)).or_default();
+            changed.count += 1;
+            changed.last = index;
         }
         self.deltas.push_back(delta);
     }
@@ -29,14 +41,15 @@ impl UnwrittenChanges {
     /// Removes the changes of the oldest block.
     pub(crate) fn pop(&mut self) {
         let Some(delta) = self.deltas.pop_front() else { return };
+        self.removed += 1;
         if self.deltas.is_empty() {
             return self.keys.clear();
         }
         for key in delta.writes.keys() {
             let hash = self.keys.hasher().hash_one(key);
-            if let Some(count) = self.keys.get_mut(&hash) {
-                *count -= 1;
-                if *count == 0 {
+            if let Some(changed) = self.keys.get_mut(&hash) {
+                changed.count -= 1;
+                if changed.count == 0 {
                     self.keys.remove(&hash);
                 }
             }
@@ -45,10 +58,11 @@ impl UnwrittenChanges {
 
     /// Returns the value that the last block to change a key gave it; `None` if no block changes it.
     pub(crate) fn get(&self, key: &[u8]) -> Option<&Option<Bytes>> {
-        if !self.keys.contains_key(&self.keys.hasher().hash_one(key)) {
-            return None;
-        }
-        self.deltas.iter().rev().find_map(|delta| delta.writes.get(key))
+        let changed = self.keys.get(&self.keys.hasher().hash_one(key))?;
+        let index = changed.last.checked_sub(self.removed)?;
+        // The last delta changes another key if both have the same hash.
+        let last = self.deltas.get(index)?.writes.get(key);
+        last.or_else(|| self.deltas.iter().rev().find_map(|delta| delta.writes.get(key)))
     }
 
     /// Iterates over the keys that blocks change, some of them more than once.
