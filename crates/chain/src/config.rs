@@ -295,7 +295,7 @@ impl ChainConfig {
             history: StateHistory::default(),
             snapshots: None,
             flushed_keys: 32_768,
-            grouped_from: 256,
+            grouped_from: 64,
             has_address_index: false,
             has_call_index: false,
             is_trie_in_memory: false,

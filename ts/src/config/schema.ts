@@ -607,7 +607,7 @@ export const schema = section('', {
       false,
     ),
     flushedKeys: whole('Changed keys of the state after which trie nodes are written. For tests.', 32_768, 1),
-    groupedBlocks: whole('Waiting blocks from which on blocks are imported in groups. For tests.', 256, 1),
+    groupedBlocks: whole('Waiting blocks from which on blocks are imported in groups. For tests.', 64, 1),
     powerSafe: yesNo('Sync the disk at each block, so that a loss of power loses no block. Slower.', false),
   }),
 
