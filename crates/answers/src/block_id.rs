@@ -234,6 +234,11 @@ impl<'a> BlockId<'a> {
 
     /// The state after the block, at `pending` that after the waiting transactions; -32600 when there is no such block.
     pub fn state(&self, node: &Node) -> Result<Arc<dyn StateReader>, RpcError> {
+        if let Target::Number(number) = self.target
+            && let Some(state) = node.chain().main_state(number)?
+        {
+            return Ok(state);
+        }
         match self.locate(node)? {
             BlockRef::Mined(record) => node.state_at(&record),
             BlockRef::Pending(pending) => node.caches().pending_state.state(node.chain(), &pending),

@@ -22,7 +22,7 @@ use rhizome_primitives::{B256, ChainSpec, EMPTY_ROOT};
 use rhizome_storage::{CacheStats, NodeVersions, RawReceipts, StorageError, Store, StoredReceipts};
 
 use crate::archive::ancestry::walk_to_main;
-use crate::archive::record::BlockRecord;
+use crate::archive::record::{BlockRecord, UNEXECUTED};
 use crate::archive::side_branch::{AncestorPosition, BranchAncestor, SideBranch};
 use crate::archive::unwritten_blocks::UnwrittenBlocks;
 use crate::config::{ChainConfig, StateHistory};
@@ -97,6 +97,15 @@ impl Archive {
             Some(stored) => BlockRecord::from_stored(*hash, stored, &self.spec).map(Some),
             None => Ok(None),
         })
+    }
+
+    /// Returns the state root after an executed block.
+    pub(crate) fn state_root(&self, hash: &B256) -> Result<Option<B256>, ChainError> {
+        let root = match self.records.get(hash) {
+            Some(record) => Some(record.state_root),
+            None => self.store.state_root(hash)?,
+        };
+        Ok(root.filter(|root| *root != UNEXECUTED))
     }
 
     /// Returns a block to which something else refers. Fails if it is missing.

@@ -23,6 +23,7 @@ use crate::archive::historical_state::HistoricalState;
 use crate::archive::log_search::{self, BlockLogs, FoundLog, LogFilter, LogSearchError};
 use crate::archive::reads::{BlockAtHeight, BlockReceipts, MinedTransaction};
 use crate::archive::record::BlockRecord;
+use crate::archive::side_branch::AncestorPosition;
 use crate::background_thread::BackgroundThread;
 use crate::config::{ChainConfig, DataDir, ProvenBlocks};
 use crate::error::{ChainError, ImportError};
@@ -288,6 +289,18 @@ impl Chain {
         let record = executed.as_deref().unwrap_or(record);
         self.archive.check_state(record.number())?;
         Ok(Arc::new(HistoricalState::new(Arc::clone(&self.archive), record)))
+    }
+
+    /// Returns the state after the block of the best chain at a height, if it is found without decoding the block: for an executed block
+    /// below the head. Decoding takes longer than reading a value for blocks with many transactions.
+    pub fn main_state(&self, number: u64) -> Result<Option<Arc<dyn StateReader>>, ChainError> {
+        if number >= self.head().number() {
+            return Ok(None);
+        }
+        let Some(hash) = self.archive.store.main_hash(number)? else { return Ok(None) };
+        let Some(root) = self.archive.state_root(&hash)? else { return Ok(None) };
+        self.archive.check_state(number)?;
+        Ok(Some(Arc::new(HistoricalState::after(Arc::clone(&self.archive), AncestorPosition { number, hash }, root))))
     }
 
     /// Returns the number of the oldest block whose state is kept; 0 if all states are.

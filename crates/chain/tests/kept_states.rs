@@ -64,6 +64,7 @@ fn compare(all: &Chain, pruned: &Chain) {
         if number < oldest {
             let Err(error) = pruned.state_at(&record) else { panic!("state of block {number}") };
             assert!(matches!(error, ChainError::StateNotKept { .. }), "{error}");
+            assert!(matches!(pruned.main_state(number), Err(ChainError::StateNotKept { .. })));
             continue;
         }
         let state = pruned.state_at(&record).unwrap();

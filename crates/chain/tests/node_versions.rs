@@ -74,8 +74,12 @@ fn compare(all: &Chain, current: &Chain, seed: u64) {
         }
         for chain in [all, current] {
             let state = chain.state_at(&record).unwrap();
+            let by_number = chain.main_state(number).unwrap();
+            assert_eq!(by_number.is_some(), number < head.number());
             for (key, _) in entries.iter().step_by(3) {
-                assert_eq!(state.get(key).unwrap(), trie.get(key).unwrap(), "{key:?} after {number}");
+                let value = trie.get(key).unwrap();
+                assert_eq!(state.get(key).unwrap(), value, "{key:?} after {number}");
+                assert!(by_number.as_ref().is_none_or(|state| state.get(key).unwrap() == value));
             }
             let mut keys = Vec::new();
             let visit = &mut |key: &[u8]| {

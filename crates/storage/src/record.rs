@@ -136,6 +136,13 @@ pub(crate) fn decode_block(row: &[u8]) -> Option<StoredBlock> {
     Some(StoredBlock { raw: Bytes::copy_from_slice(reader.0), total_difficulty, state_root, senders })
 }
 
+/// Reads the state root only: without a copy of the block.
+pub(crate) fn decode_state_root(row: &[u8]) -> Option<B256> {
+    let mut reader = RowReader(row);
+    reader.number()?;
+    reader.take(32).map(B256::from_slice)
+}
+
 /// Returns the total difficulty of a block from that of its row. Blocks below a state that was taken over may have a negative one,
 /// counted down from a lower bound, until block 1 is stored: it is zero for readers.
 pub(crate) fn corrected_difficulty(counted: U256, correction: U256) -> U256 {

@@ -121,6 +121,11 @@ impl Store {
         }))
     }
 
+    /// Returns the state root after a block, like [`StoredBlock::state_root`], without reading the rest of its row.
+    pub fn state_root(&self, hash: &B256) -> Result<Option<B256>, StorageError> {
+        self.database.decoded(BLOCKS, hash.as_slice(), record::decode_state_root)
+    }
+
     /// Returns true if the block is stored.
     pub fn has_block(&self, hash: &B256) -> Result<bool, StorageError> {
         self.database.has_row(BLOCKS, hash.as_slice())

@@ -44,7 +44,12 @@ struct BranchWay {
 impl HistoricalState {
     pub(crate) fn new(archive: Arc<Archive>, record: &BlockRecord) -> Self {
         let block = AncestorPosition { number: record.number(), hash: record.hash };
-        let trie = (!archive.store.has_history()).then(|| archive.trie(record.state_root));
+        Self::after(archive, block, record.state_root)
+    }
+
+    /// Opens the state after a block from its state root.
+    pub(crate) fn after(archive: Arc<Archive>, block: AncestorPosition, state_root: B256) -> Self {
+        let trie = (!archive.store.has_history()).then(|| archive.trie(state_root));
         Self { archive, block, trie, way: RwLock::default() }
     }
 
