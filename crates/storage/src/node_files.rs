@@ -36,7 +36,7 @@ use crate::adjacent_nodes::AdjacentNodes;
 use crate::columns::{NODE_BATCHES, NODE_FILES_KEY, NODES};
 use crate::index_segment::{IndexEntry, IndexSegment, NodeLocation, UnfinishedSegment, damaged, merge_entries, prefix};
 use crate::journal_rows::JournalKey;
-use crate::positioned::{PositionedFile, expect_random_reads, read_from_memory};
+use crate::positioned::{PositionedFile, expect_random_reads, read_from_memory, read_up_to};
 
 /// Number of segments of one level that are merged into one of the next level.
 const SEGMENTS_PER_LEVEL: usize = 4;
@@ -525,22 +525,6 @@ pub(crate) fn is_node(node: &SourceNode, hash: &B256) -> bool {
 fn read_length(place: NodePlace) -> usize {
     let rest_of_page = PAGE_BYTES - place.offset() as usize % PAGE_BYTES;
     rest_of_page.clamp(RECORD_BYTES, READ_BYTES)
-}
-
-/// Reads a number of bytes at an offset; fewer at the end of the file.
-fn read_up_to(file: &File, offset: u64, length: usize) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; length];
-    let mut filled = 0;
-    while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        match file.read_at(rest, offset + filled as u64) {
-            Ok(0) => break,
-            Ok(count) => filled += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    bytes.truncate(filled);
-    Ok(bytes)
 }
 
 fn mismatch() -> io::Error {

@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use parking_lot::RwLock;
-use quick_cache::sync::Cache;
-use rhizome_trie::StateReader;
+use quick_cache::sync::{Cache, DefaultLifecycle};
+use quick_cache::{DefaultHashBuilder, OptionsBuilder};
+use rhizome_primitives::B256;
+use rhizome_trie::{SourceNode, StateReader};
 use tempfile::TempDir;
 
 use crate::base_state::BaseState;
@@ -97,9 +99,22 @@ impl Store {
             history_tail: RwLock::default(),
             generation: AtomicU64::new(1),
             block_log: BlockLogState::default(),
-            values: Cache::with_weighter(value_bytes / TYPICAL_VALUE_BYTES + 1, value_bytes as u64, StoredValueWeight),
+            values: value_cache(value_bytes),
         };
         store.load_history_tail()?;
         Ok(store)
+    }
+}
+
+/// Creates the cache of values and trie nodes, without keys of evicted entries: they cost a sixth of the time in which a call reads 100
+/// storage slots of an old block, whose nodes are hardly read again.
+fn value_cache(bytes: usize) -> Cache<B256, SourceNode, StoredValueWeight> {
+    let (items, bytes) = (bytes / TYPICAL_VALUE_BYTES + 1, bytes as u64);
+    // Fails only without one of the two sizes.
+    match OptionsBuilder::new().estimated_items_capacity(items).weight_capacity(bytes).ghost_allocation(0.0).build() {
+        Ok(options) => {
+            Cache::with_options(options, StoredValueWeight, DefaultHashBuilder::default(), DefaultLifecycle::default())
+        }
+        Err(_) => Cache::with_weighter(items, bytes, StoredValueWeight),
     }
 }

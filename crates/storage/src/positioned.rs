@@ -18,6 +18,37 @@ pub(crate) fn expect_random_reads(file: &File) {
     let _ = file;
 }
 
+/// Reads a number of bytes at an offset; fewer at the end of the file.
+pub(crate) fn read_up_to(file: &File, offset: u64, length: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(length);
+    while bytes.len() < length {
+        match read_more(file, offset + bytes.len() as u64, &mut bytes) {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    bytes.truncate(length);
+    Ok(bytes)
+}
+
+/// Appends bytes from an offset of a file, up to the capacity. Returns their number. The standard library has no read into memory that
+/// is not set to zero before.
+#[cfg(target_os = "linux")]
+fn read_more(file: &File, offset: u64, bytes: &mut Vec<u8>) -> io::Result<usize> {
+    Ok(rustix::io::pread(file, rustix::buffer::spare_capacity(bytes), offset)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn read_more(file: &File, offset: u64, bytes: &mut Vec<u8>) -> io::Result<usize> {
+    let filled = bytes.len();
+    bytes.resize(bytes.capacity(), 0);
+    let read = file.read_at(bytes.get_mut(filled..).unwrap_or_default(), offset);
+    bytes.truncate(filled + read.as_ref().copied().unwrap_or_default());
+    read
+}
+
 /// Reads into the buffer if the system has the bytes in memory. Returns their number; `None` if it has to wait for the disk, or has no
 /// such read.
 #[cfg(target_os = "linux")]
