@@ -209,16 +209,18 @@ impl Trie {
             return self.apply_into(&by_key, before, batch);
         }
         let wipes: Vec<_> = delta.wiped.iter().map(|key| Change::new(key, Action::Wipe)).collect();
-        let writes = delta
-            .writes
-            .iter()
-            .map(|(key, value)| {
-                let action = value.as_ref().map_or(Ok(Action::Delete), put_or_delete)?;
-                Ok(Change::new(key, action))
-            })
-            .collect::<Result<Vec<_>, TrieError>>()?;
+        let writes = changes_of(delta.writes.iter().map(|(key, value)| (key.as_slice(), value.as_ref())))?;
         self.change(&wipes, &|_key| None, None)?;
         self.change(&writes, before, batch)
+    }
+
+    /// Applies writes, sorted by key, each key once; `None` deletes the key. `before` as in [`Trie::apply_known`].
+    pub fn apply_writes<'w>(
+        &mut self,
+        writes: impl Iterator<Item = (&'w [u8], Option<&'w Bytes>)>,
+        before: ValuesBefore<'_, '_>,
+    ) -> Result<(), TrieError> {
+        self.change(&changes_of(writes)?, before, None)
     }
 
     /// Applies changes between two states whose long values are in the source. `after`: the value after for each key, in order.
@@ -407,6 +409,10 @@ impl Trie {
         let keys = self.entries_up_to(&[], length.unwrap_or(usize::MAX)).keys();
         keys.filter(|key| key.as_ref().map_or(true, |key| length.is_none_or(|length| key.len() == length))).collect()
     }
+}
+
+fn changes_of<'w>(writes: impl Iterator<Item = (&'w [u8], Option<&'w Bytes>)>) -> Result<Vec<Change<'w>>, TrieError> {
+    writes.map(|(key, value)| Ok(Change::new(key, value.map_or(Ok(Action::Delete), put_or_delete)?))).collect()
 }
 
 /// Returns changes for a walk to keys that changes nothing.

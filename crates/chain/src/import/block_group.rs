@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock};
 use foldhash::fast::RandomState;
 use rhizome_primitives::{B256, Rule, hex};
 use rhizome_storage::{ChangeSet, NewNodes, NodeVersions};
-use rhizome_trie::{KnownValue, NodeBatch, StateDelta, Trie, TrieError};
+use rhizome_trie::{KnownValue, NodeBatch, StateDelta, Trie, TrieError, keep_last_of_each};
 
 use crate::error::ChainError;
 use crate::import::invalid_block::InvalidBlock;
@@ -135,13 +135,12 @@ fn apply_together(trie: &mut Trie, blocks: &[BlockChanges]) -> Result<B256, Impo
     match blocks {
         [block] => block.apply(trie)?,
         _ => {
-            let mut together = StateDelta::default();
-            for BlockChanges { delta, .. } in blocks {
-                together.writes.extend(delta.writes.iter().map(|(key, value)| (key.clone(), value.clone())));
-            }
+            let mut together: Vec<_> = blocks.iter().flat_map(|block| &block.delta.writes).collect();
+            keep_last_of_each(&mut together);
             // Not needed while all nodes are in memory.
             let before = LazyLock::new(|| values_before(blocks));
-            trie.apply_known(&together, &|key| before.get(key).copied())?;
+            let writes = together.into_iter().map(|(key, value)| (key.as_slice(), value.as_ref()));
+            trie.apply_writes(writes, &|key| before.get(key).copied())?;
         }
     }
     Ok(trie.root_hash())
