@@ -24,11 +24,23 @@ pub(crate) struct PathLoader<'s, 'v> {
     before: ValuesBefore<'s, 'v>,
     /// Number of nodes that were made from known values.
     made: AtomicUsize,
+    /// Number of nodes that were not in memory.
+    missing: AtomicUsize,
 }
 
 impl<'s, 'v> PathLoader<'s, 'v> {
     pub(crate) fn new(source: &'s dyn NodeSource, before: ValuesBefore<'s, 'v>) -> Self {
-        Self { source, before, made: AtomicUsize::new(0) }
+        Self { source, before, made: AtomicUsize::new(0), missing: AtomicUsize::new(0) }
+    }
+
+    /// Returns the source.
+    pub(crate) fn source(&self) -> &'s dyn NodeSource {
+        self.source
+    }
+
+    /// Returns the number of nodes that were not in memory.
+    pub(crate) fn missing(&self) -> usize {
+        self.missing.load(Ordering::Relaxed)
     }
 
     /// Returns the number of nodes that were made from known values, without a read.
@@ -53,6 +65,7 @@ impl<'s, 'v> PathLoader<'s, 'v> {
             if missing.is_empty() {
                 return Ok(());
             }
+            self.missing.fetch_add(missing.len(), Ordering::Relaxed);
             self.make_known_leaves(&missing);
             self.read(&missing)?;
             walk = PathWalk::resume(missing);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rhizome_primitives::{B256, Bytes, EMPTY_ROOT, keccak256};
 
+use crate::cache_lines::SUBTREE_CHANGES;
 use crate::entries::TrieEntries;
 use crate::error::TrieError;
 use crate::eviction;
@@ -42,6 +43,8 @@ pub struct Trie {
     changes: u32,
     /// Row keys of positions that may have lost their node since the last flush. `None`: the source finds nodes by hash.
     vacated: Option<Vec<Vec<u8>>>,
+    /// Whether the last changes had to load more nodes than their number.
+    is_cold: bool,
 }
 
 impl Trie {
@@ -58,7 +61,7 @@ impl Trie {
     }
 
     pub(crate) fn with_root(root: Link, source: Arc<dyn NodeSource>, changed: usize) -> Trie {
-        Trie { root, source, changed, committed: 0, created: 0, changes: 0, vacated: None }
+        Trie { root, source, changed, committed: 0, created: 0, changes: 0, vacated: None, is_cold: true }
     }
 
     /// Opens the trie with this root hash on a source that finds nodes by position, for [`Trie::flush`].
@@ -242,12 +245,20 @@ impl Trie {
         batch: Option<&mut NodeBatch>,
     ) -> Result<(), TrieError> {
         self.changes = self.changes.saturating_add(1);
-        match update(&mut self.root, changes, &*self.source, before, self.changes, batch) {
+        let loader = PathLoader::new(&*self.source, before);
+        let has_subtrees = changes.len() > SUBTREE_CHANGES;
+        // A source reads the nodes of all subtrees at once in less time, if it has to read many.
+        let loaded = if self.is_cold || !has_subtrees { loader.load_all(&self.root, changes) } else { Ok(()) };
+        let updated = loaded.and_then(|()| update(&mut self.root, changes, &loader, self.changes, batch));
+        if has_subtrees {
+            self.is_cold = loader.missing() > changes.len();
+        }
+        match updated {
             Ok(updated) => {
                 if updated.is_changed {
                     self.changed = self.changed.saturating_add(changes.len());
                 }
-                self.created = self.created.saturating_add(updated.created);
+                self.created = self.created.saturating_add(updated.created).saturating_add(loader.made());
                 if let Some(vacated) = &mut self.vacated {
                     vacated.extend(updated.vacated);
                 }

@@ -13,7 +13,7 @@ use crate::node_batch::NodeBatch;
 use crate::path::{Path, bit, common_bits};
 use crate::read_ahead::PathLoader;
 use crate::source::{NodePosition, NodeSource};
-use crate::value::{NodeValue, ValuesBefore};
+use crate::value::NodeValue;
 
 /// Change of one key.
 #[derive(Clone, Debug)]
@@ -55,39 +55,35 @@ const PARALLEL_CHANGES: usize = 256;
 /// Result of changes to a trie.
 pub(crate) struct UpdateResult {
     pub(crate) is_changed: bool,
-    /// Upper bound of the nodes that were added.
+    /// Upper bound of the nodes that were added. The loader counts the leaves that it makes.
     pub(crate) created: usize,
     /// Row keys of positions that may have lost their node.
     pub(crate) vacated: Vec<Vec<u8>>,
 }
 
-/// Applies `changes` (sorted by key, each key once) to a whole trie. `batch` gets the records of subtrees with at most
-/// [`SUBTREE_CHANGES`] changes; those of the nodes above them are left to the next commit.
+/// Applies `changes` (sorted by key, each key once) to a whole trie. `loader` loads the nodes of each subtree with at most
+/// [`SUBTREE_CHANGES`] changes before it is changed; those of a smaller list are loaded already. `batch` gets the records of these
+/// subtrees; those of the nodes above them are left to the next commit.
 ///
 /// After an error some of the changes have been applied.
 pub(crate) fn update(
     root: &mut Link,
     changes: &[Change<'_>],
-    source: &dyn NodeSource,
-    before: ValuesBefore<'_, '_>,
+    loader: &PathLoader<'_, '_>,
     number: u32,
     batch: Option<&mut NodeBatch>,
 ) -> Result<UpdateResult, TrieError> {
     let descent = Descent {
-        source,
-        loader: PathLoader::new(source, before),
+        source: loader.source(),
+        loader,
         number,
         created: AtomicUsize::new(0),
         vacated: Mutex::default(),
         batch: batch.map(Mutex::new),
     };
-    if changes.len() <= SUBTREE_CHANGES {
-        descent.loader.load(root, 0, changes)?;
-    }
     let is_changed = descent.update(root, 0, changes)?.is_some();
-    let created = descent.created.into_inner().saturating_add(descent.loader.made());
-    let vacated = descent.vacated.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok(UpdateResult { is_changed, created, vacated })
+    let (created, vacated) = (descent.created.into_inner(), descent.vacated.into_inner());
+    Ok(UpdateResult { is_changed, created, vacated: vacated.unwrap_or_else(PoisonError::into_inner) })
 }
 
 /// Builds a trie of `puts` only (sorted by key, each key once).
@@ -112,7 +108,7 @@ impl SizeChange {
 
 struct Descent<'s, 'v> {
     source: &'s dyn NodeSource,
-    loader: PathLoader<'s, 'v>,
+    loader: &'s PathLoader<'s, 'v>,
     /// Number of this change of the trie.
     number: u32,
     created: AtomicUsize,
