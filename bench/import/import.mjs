@@ -18,6 +18,9 @@ const chains = fileURLToPath(new URL('../../tests/vectors/chains/', import.meta.
 /** The reference node's best run of the same import: two cores, native signatures, cold start included. */
 const referenceSeconds = 83
 
+/** The settings of public networks: blocks far behind the head are imported in groups. */
+const publicSettings = { RHIZOME_STORAGE_HISTORY: 'full', RHIZOME_STORAGE_PROOFS: '128' }
+
 export async function run(report, { isQuick = false } = {}) {
   const rounds = isQuick ? 1 : 3
   await withImports(async (importOnce, { spec, parameters }) => {
@@ -34,12 +37,16 @@ export async function run(report, { isQuick = false } = {}) {
       report({ name: `the reference, ${unit}`, value: amount / referenceSeconds, unit: `${unit}/s` })
     }
     report({ name: 'speed in percent of the reference', value: (100 * referenceSeconds) / seconds, unit: '%' })
+    const onPublic = median(Array.from({ length: rounds }, () => importOnce({ env: publicSettings }).seconds))
+    report({ name: 'import of load, history = full, median', value: onPublic * 1000, unit: 'ms' })
+    const share = (100 * referenceSeconds) / onPublic
+    report({ name: 'speed in percent of the reference, history = full', value: share, unit: '%' })
     if (isQuick || !canProfile()) return
     const { parts, threads } = await profileCommand(process.execPath, parameters)
-    const share = (name, value) =>
+    const tellShare = (name, value) =>
       report({ name: `profile: ${name}`, value: value * 100, unit: '% of the processor time' })
-    for (const part of parts.slice(0, shownParts)) share(part.name, part.share)
-    for (const thread of threads.slice(0, shownParts)) share(`threads "${thread.name}"`, thread.share)
+    for (const part of parts.slice(0, shownParts)) tellShare(part.name, part.share)
+    for (const thread of threads.slice(0, shownParts)) tellShare(`threads "${thread.name}"`, thread.share)
   })
 }
 
