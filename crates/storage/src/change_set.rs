@@ -142,13 +142,15 @@ impl ChangeSet {
         delta: &StateDelta,
         mut before: impl FnMut(&[u8]) -> Result<StoredValue, E>,
     ) -> Result<Self, E> {
-        let change = |(key, after): (&Vec<u8>, &Option<Bytes>)| {
-            let (before, after) = (before(key)?, StoredValue::new(after.as_ref()));
-            Ok((before != after).then(|| (key.as_slice().into(), ValueChange { before, after })))
-        };
-        // Faster than one insertion after another: the keys are sorted.
-        let changes = delta.writes.iter().map(change).filter_map(Result::transpose).collect::<Result<_, E>>()?;
-        Ok(Self { changes })
+        let mut set = Self::default();
+        for (key, after) in &delta.writes {
+            let before = before(key)?;
+            let after = StoredValue::new(after.as_ref());
+            if before != after {
+                set.changes.insert(key.as_slice().into(), ValueChange { before, after });
+            }
+        }
+        Ok(set)
     }
 
     /// Returns true if nothing changes.

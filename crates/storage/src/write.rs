@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::{mem, slice};
 
 use rhizome_primitives::{Address, B256, Bytes, Receipt, U256};
-use rhizome_trie::{NodeBatch, NodeRows, keep_last_of_each};
+use rhizome_trie::{NodeBatch, NodeRows};
 use rocksdb::WriteBatch;
 
 use crate::change_set::{ChangeSet, ReplacedState, ValueChange};
@@ -214,12 +214,11 @@ impl Store {
     pub fn write_children(&self, mut writes: Vec<BlockWrite<'_>>) -> Result<u64, StorageError> {
         self.database.check_writable()?;
         let mut batch = WriteBatch::with_capacity_bytes(writes.iter().map(BlockWrite::batch_bytes).sum());
-        let mut values: Vec<(&[u8], &ValueChange)> = Vec::new();
+        let mut values: BTreeMap<&[u8], &ValueChange> = BTreeMap::new();
         for write in &mut writes {
             self.batch_block(&mut batch, write)?;
             values.extend(write.changes.into_iter().flat_map(|changes| changes.iter()));
         }
-        keep_last_of_each(&mut values);
         self.batch_indexes(&mut batch, &writes)?;
         address_index::add_children(self, &mut batch, &writes)?;
         call_index::add_children(self, &mut batch, &writes)?;

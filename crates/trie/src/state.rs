@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
-use std::mem;
 use std::ops::ControlFlow;
 
 use rhizome_primitives::{B256, Bytes, DecodeError, keccak256};
@@ -104,20 +103,6 @@ impl StateDelta {
     }
 }
 
-/// Sorts changes by key, and keeps the last one of each key. Lists of sorted changes one behind the other are merged in less time than a
-/// map takes.
-pub fn keep_last_of_each<K: Ord, V>(changes: &mut Vec<(K, V)>) {
-    // Stable: the changes of a key stay in order.
-    changes.sort_by(|(one, _), (other, _)| one.cmp(other));
-    changes.dedup_by(|later, kept| {
-        let is_same = later.0 == kept.0;
-        if is_same {
-            mem::swap(&mut later.1, &mut kept.1);
-        }
-        is_same
-    });
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -142,12 +127,5 @@ mod tests {
         trie.apply(&whole).unwrap();
         other.apply(&by_key).unwrap();
         assert_eq!(trie.root_hash(), other.root_hash());
-    }
-
-    #[test]
-    fn the_last_change_of_each_key_is_kept() {
-        let mut changes = vec![(1, 'a'), (3, 'b'), (5, 'c'), (1, 'd'), (2, 'e'), (5, 'f'), (1, 'g')];
-        keep_last_of_each(&mut changes);
-        assert_eq!(changes, [(1, 'g'), (2, 'e'), (3, 'b'), (5, 'f')]);
     }
 }

@@ -4,13 +4,13 @@
 //! Only in directories with the current trie nodes, because the others hold the nodes of each block, and since RSKIP-126, because
 //! earlier headers have no root of this trie.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, LazyLock};
 
 use foldhash::fast::RandomState;
-use rhizome_primitives::{B256, Rule, hex};
+use rhizome_primitives::{B256, Bytes, Rule, hex};
 use rhizome_storage::{ChangeSet, NewNodes, NodeVersions};
-use rhizome_trie::{KnownValue, NodeBatch, StateDelta, Trie, TrieError, keep_last_of_each};
+use rhizome_trie::{KnownValue, NodeBatch, StateDelta, Trie, TrieError};
 
 use crate::error::ChainError;
 use crate::import::invalid_block::InvalidBlock;
@@ -135,11 +135,13 @@ fn apply_together(trie: &mut Trie, blocks: &[BlockChanges]) -> Result<B256, Impo
     match blocks {
         [block] => block.apply(trie)?,
         _ => {
-            let mut together: Vec<_> = blocks.iter().flat_map(|block| &block.delta.writes).collect();
-            keep_last_of_each(&mut together);
+            let mut together: BTreeMap<&[u8], &Option<Bytes>> = BTreeMap::new();
+            for BlockChanges { delta, .. } in blocks {
+                together.extend(delta.writes.iter().map(|(key, value)| (key.as_slice(), value)));
+            }
             // Not needed while all nodes are in memory.
             let before = LazyLock::new(|| values_before(blocks));
-            let writes = together.into_iter().map(|(key, value)| (key.as_slice(), value.as_ref()));
+            let writes = together.into_iter().map(|(key, value)| (key, value.as_ref()));
             trie.apply_writes(writes, &|key| before.get(key).copied())?;
         }
     }

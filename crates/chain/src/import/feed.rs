@@ -19,8 +19,8 @@ use crate::import::rules::is_worth_recovering;
 
 /// Most blocks of one source that are under way: being prepared, queued, or in flight.
 const BLOCKS_UNDER_WAY: usize = 64;
-/// The same where blocks are compared in groups. Enough for full ones: as many blocks must wait behind them, and more are prepared
-/// meanwhile.
+/// The same where blocks are compared in groups. Enough for full ones: the blocks in flight and those of the open group, and some that are
+/// prepared meanwhile.
 const GROUPED_BLOCKS_UNDER_WAY: usize = MAX_IN_FLIGHT + 4 * MAX_BLOCKS;
 /// Bytes of blocks under way at which no block is added.
 const BYTES_UNDER_WAY: usize = 64 << 20;
