@@ -222,7 +222,7 @@ impl ChangeSet {
         let mut last: &[u8] = &[];
         for (key, change) in &self.changes {
             // Keys have at most 74 bytes.
-            let shared = shared_prefix(last, key).min(u8::MAX.into());
+            let shared = last.iter().zip(&**key).take_while(|(a, b)| a == b).count().min(u8::MAX.into());
             row.push(shared as u8);
             push_part(&mut row, key.get(shared..).unwrap_or_default());
             push_part(&mut row, change.before.row());
@@ -273,15 +273,6 @@ impl ReplacedState {
         let (root, changes) = row.split_at_checked(32)?;
         Some(Self { original_root: B256::from_slice(root), changes: ChangeSet::decode(changes)? })
     }
-}
-
-/// Returns the number of bytes in which two keys agree.
-fn shared_prefix(one: &[u8], other: &[u8]) -> usize {
-    let (words, _) = one.as_chunks::<8>();
-    let (other_words, _) = other.as_chunks::<8>();
-    let equal = 8 * words.iter().zip(other_words).take_while(|(a, b)| a == b).count();
-    let rest = one.iter().zip(other).skip(equal).take_while(|(a, b)| a == b).count();
-    equal + rest
 }
 
 /// Appends at most 255 bytes behind their length.

@@ -106,8 +106,8 @@ impl Store {
     }
 }
 
-/// Creates the cache of values and trie nodes, without keys of evicted entries: they cost a sixth of the time in which a call reads 100
-/// storage slots of an old block, whose nodes are hardly read again.
+/// Creates the cache of values and trie nodes. It keeps no keys of evicted entries: nodes of old states are hardly read again, and a call
+/// that reads 100 storage slots of one takes 4 % less time.
 fn value_cache(bytes: usize) -> Cache<B256, SourceNode, StoredValueWeight> {
     let (items, bytes) = (bytes / TYPICAL_VALUE_BYTES + 1, bytes as u64);
     // Fails only without one of the two sizes.

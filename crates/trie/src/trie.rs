@@ -43,7 +43,7 @@ pub struct Trie {
     changes: u32,
     /// Row keys of positions that may have lost their node since the last flush. `None`: the source finds nodes by hash.
     vacated: Option<Vec<Vec<u8>>>,
-    /// Whether the last changes had to load more nodes than their number.
+    /// Whether the last changes with several subtrees had to load more nodes than their number.
     is_cold: bool,
 }
 
@@ -133,8 +133,8 @@ impl Trie {
         }))
     }
 
-    /// Reads the nodes on the way to `keys`, in key order, into memory. The source has many reads at once,
-    /// unlike with one key after another.
+    /// Reads the nodes on the way to `keys`, in key order, into memory. The source has many reads at once, unlike with one key after
+    /// another.
     pub fn load_paths<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) -> Result<(), TrieError> {
         PathLoader::new(&*self.source, &|_key| None).load_all(&self.root, &unchanged(keys))
     }
@@ -422,6 +422,7 @@ impl Trie {
     }
 }
 
+/// Returns writes as changes; `None` deletes the key. Fails for a value that is too long.
 fn changes_of<'w>(writes: impl Iterator<Item = (&'w [u8], Option<&'w Bytes>)>) -> Result<Vec<Change<'w>>, TrieError> {
     writes.map(|(key, value)| Ok(Change::new(key, value.map_or(Ok(Action::Delete), put_or_delete)?))).collect()
 }

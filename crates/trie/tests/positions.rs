@@ -276,6 +276,9 @@ fn the_nodes_of_several_blocks_are_read_together() {
     blocks.iter().for_each(|block| together.apply(block).unwrap());
     assert_eq!((batches(), source.reads.load(Ordering::Relaxed)), (0, reads));
     assert_eq!(together.root_hash(), single.root_hash());
+    // Blocks behind these are read on their own again.
+    together.apply(&delta(1000..1010, 2)).unwrap();
+    assert!(batches() > 0);
 }
 
 /// Chunks of a state that is stored by position are those of the same state stored by hash, and cost few reads.
