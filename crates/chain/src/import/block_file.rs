@@ -135,7 +135,15 @@ pub enum LineResult {
     Known,
 }
 
-/// A line, parsed.
+/// The fields of a line.
+struct BlockFileLine {
+    number: u64,
+    hash: B256,
+    total_difficulty: U256,
+    raw: Vec<u8>,
+}
+
+/// A block, and what its source says about it.
 pub(crate) struct ParsedLine {
     pub(crate) block: Block,
     pub(crate) hash: B256,
@@ -153,9 +161,9 @@ struct LineNote {
     total_difficulty: U256,
 }
 
-impl SourceItem for Result<String, LineFault> {
+impl SourceItem for Result<BlockFileLine, LineFault> {
     fn bytes(&self) -> usize {
-        self.as_ref().map_or(0, String::len)
+        self.as_ref().map_or(0, |line| line.raw.len())
     }
 }
 
@@ -166,9 +174,9 @@ pub(crate) fn import(
     file: impl BufRead,
     on_line: impl FnMut(&ImportedLine) -> ControlFlow<()>,
 ) -> Result<u64, BlockFileError> {
-    let parse =
-        |text: Result<String, LineFault>| text.and_then(|text| ParsedLine::parse(&text, &importer.steps.config.spec));
-    import_parsed(importer, BlockFileLines(file), parse, on_line)
+    let spec = &importer.steps.config.spec;
+    let parse = |line: Result<BlockFileLine, LineFault>| line?.decode(spec);
+    import_parsed(importer, BlockFileLines { file, line: Vec::new() }, parse, on_line)
 }
 
 /// Imports blocks that name their total difficulty. Nothing is imported behind a fault.
@@ -288,18 +296,23 @@ fn signed_bytes(number: U256) -> Vec<u8> {
     bytes
 }
 
-impl ParsedLine {
-    fn parse(line: &str, spec: &ChainSpec) -> Result<Self, LineFault> {
+impl BlockFileLine {
+    fn parse(line: &str) -> Result<Self, LineFault> {
         let fields: Vec<&str> = line.trim_end().split(',').collect();
         let [number, hash, total_difficulty, raw] = fields.as_slice() else {
             return Err(LineFault::Fields { count: fields.len() });
         };
         let field = |field, expected| LineFault::Field { field, expected };
-        let number: u64 = number.parse().map_err(|_unreadable| field("number", "a decimal number"))?;
-        let hash: B256 = hash.parse().map_err(|_unreadable| field("hash", "a hash of 32 bytes in hex"))?;
+        let number = number.parse().map_err(|_unreadable| field("number", "a decimal number"))?;
+        let hash = hash.parse().map_err(|_unreadable| field("hash", "a hash of 32 bytes in hex"))?;
         let total_difficulty = U256::from_str_radix(total_difficulty, 16);
         let total_difficulty = total_difficulty.map_err(|_unreadable| field("total difficulty", "a hex number"))?;
         let raw = hex::decode(raw).map_err(|_unreadable| field("block", "hex"))?;
+        Ok(Self { number, hash, total_difficulty, raw })
+    }
+
+    fn decode(self, spec: &ChainSpec) -> Result<ParsedLine, LineFault> {
+        let Self { number, hash, total_difficulty, raw } = self;
         let block = Block::decode(&raw, spec).map_err(BlockDecodeError::from)?;
         if block.header.number != number {
             return Err(LineFault::Number { stated: number, actual: block.header.number });
@@ -307,23 +320,30 @@ impl ParsedLine {
         if block.hash() != hash {
             return Err(LineFault::Hash { stated: hash, actual: block.hash() });
         }
-        Ok(Self { block, hash, total_difficulty })
+        Ok(ParsedLine { block, hash, total_difficulty })
     }
 }
 
 /// Reads the lines of a file, of bounded length. Ends after a failure.
-struct BlockFileLines<R>(R);
+struct BlockFileLines<R> {
+    file: R,
+    /// Memory for the text of a line: the blocks under way take half as much as their lines.
+    line: Vec<u8>,
+}
 
 impl<R: BufRead> Iterator for BlockFileLines<R> {
-    type Item = Result<String, LineFault>;
+    type Item = Result<BlockFileLine, LineFault>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let mut line = Vec::new();
-        match (&mut self.0).take(MAX_LINE_BYTES).read_until(b'\n', &mut line) {
+        self.line.clear();
+        match (&mut self.file).take(MAX_LINE_BYTES).read_until(b'\n', &mut self.line) {
             Err(error) => Some(Err(error.into())),
             Ok(0) => None,
             Ok(length) if length as u64 == MAX_LINE_BYTES => Some(Err(LineFault::TooLong)),
-            Ok(_) => Some(String::from_utf8(line).map_err(|_not_text| LineFault::Fields { count: 1 })),
+            Ok(_) => {
+                let line = str::from_utf8(&self.line).map_err(|_not_text| LineFault::Fields { count: 1 });
+                Some(line.and_then(BlockFileLine::parse))
+            }
         }
     }
 }
@@ -343,7 +363,7 @@ mod tests {
     #[test]
     fn malformed_lines_are_described() {
         let spec = ChainSpec::regtest();
-        let fault = |line: &str| match ParsedLine::parse(line, &spec) {
+        let fault = |line: &str| match BlockFileLine::parse(line).and_then(|line| line.decode(&spec)) {
             Err(fault) => fault.to_string(),
             Ok(_) => String::new(),
         };

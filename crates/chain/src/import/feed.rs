@@ -22,8 +22,8 @@ const BLOCKS_UNDER_WAY: usize = 64;
 /// The same where blocks are compared in groups. Enough for full ones: the blocks in flight and those of the open group, and some that are
 /// prepared meanwhile.
 const GROUPED_BLOCKS_UNDER_WAY: usize = MAX_IN_FLIGHT + 4 * MAX_BLOCKS;
-/// Bytes of blocks under way at which no block is added.
-const BYTES_UNDER_WAY: usize = 64 << 20;
+/// Bytes of encoded blocks under way at which no block is added.
+const BYTES_UNDER_WAY: usize = 32 << 20;
 
 /// An item of a source.
 pub(crate) trait SourceItem: Send {
