@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasher;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::RandomState;
 use rocksdb::WriteBatch;
@@ -30,8 +30,30 @@ pub(crate) struct HistoryTail {
     blocks: VecDeque<(u64, Arc<ChangeSet>)>,
     /// Number of changes.
     changes: usize,
-    /// Numbers of the blocks that change a key with this hash, ascending.
-    numbers: HashMap<u64, SmallVec<[u64; 2]>, RandomState>,
+    /// Made by the first read: an import without readers needs none.
+    numbers: OnceLock<ChangeNumbers>,
+}
+
+/// Numbers of the blocks that change a key with some hash, ascending.
+#[derive(Default)]
+struct ChangeNumbers(HashMap<u64, SmallVec<[u64; 2]>, RandomState>);
+
+impl ChangeNumbers {
+    fn of(blocks: &VecDeque<(u64, Arc<ChangeSet>)>) -> Self {
+        let mut numbers = Self::default();
+        blocks.iter().for_each(|(number, changes)| numbers.push(*number, changes));
+        numbers
+    }
+
+    fn push(&mut self, number: u64, changes: &ChangeSet) {
+        for (key, _) in changes.iter() {
+            self.0.entry(self.0.hasher().hash_one(key)).or_default().push(number);
+        }
+    }
+
+    fn get(&self, key: &[u8]) -> &[u64] {
+        self.0.get(&self.0.hasher().hash_one(key)).map_or(&[], |numbers| numbers)
+    }
 }
 
 impl HistoryTail {
@@ -47,9 +69,8 @@ impl HistoryTail {
 
     /// Adds the block behind the last one.
     pub(crate) fn push(&mut self, number: u64, changes: Arc<ChangeSet>) {
-        for (key, _) in changes.iter() {
-            let hash = self.numbers.hasher().hash_one(key);
-            self.numbers.entry(hash).or_default().push(number);
+        if let Some(numbers) = self.numbers.get_mut() {
+            numbers.push(number, &changes);
         }
         self.changes = self.changes.saturating_add(changes.len());
         self.blocks.push_back((number, changes));
@@ -59,23 +80,22 @@ impl HistoryTail {
     pub(crate) fn truncate(&mut self, number: u64) {
         while let Some((_, changes)) = self.blocks.pop_back_if(|(last, _)| *last >= number) {
             self.changes = self.changes.saturating_sub(changes.len());
-            for (key, _) in changes.iter() {
-                let hash = self.numbers.hasher().hash_one(key);
-                if let Some(numbers) = self.numbers.get_mut(&hash) {
-                    numbers.pop();
-                }
-            }
+            self.numbers.take();
         }
     }
 
     /// Removes all blocks.
     pub(crate) fn clear(&mut self) {
+        let is_read = self.numbers.get().is_some();
         *self = Self::default();
+        if is_read {
+            self.numbers.get_or_init(ChangeNumbers::default);
+        }
     }
 
     /// Returns the value of a key before its first change above block `number`; `None` if no block here changes it.
     pub(crate) fn value_before_change(&self, key: &[u8], number: u64) -> Option<StoredValue> {
-        let numbers = self.numbers.get(&self.numbers.hasher().hash_one(key))?;
+        let numbers = self.numbers.get_or_init(|| ChangeNumbers::of(&self.blocks)).get(key);
         let change = |changed_at: &u64| {
             let index = self.blocks.binary_search_by_key(changed_at, |(number, _)| *number).ok()?;
             self.blocks.get(index)?.1.get(key)
@@ -194,5 +214,15 @@ mod tests {
         assert_eq!(before(&tail, "a", 7), stored("1"));
         tail.clear();
         assert_eq!((before(&tail, "a", 6), tail.changes()), (None, 0));
+        tail.push(9, changes(&[("a", "3", "4")]));
+        assert_eq!(before(&tail, "a", 6), stored("3"));
+    }
+
+    #[test]
+    fn reads_see_blocks_from_before_and_after_the_first_read() {
+        let mut tail = tail();
+        assert_eq!((before(&tail, "a", 8), before(&tail, "d", 0)), (stored("1"), None));
+        tail.push(10, changes(&[("a", "2", "3"), ("d", "", "1")]));
+        assert_eq!((before(&tail, "a", 9), before(&tail, "d", 9)), (stored("2"), stored("")));
     }
 }
