@@ -5,12 +5,13 @@
 //! in the column `history`.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::collections::btree_map::{Entry, Range};
 use std::ops::Bound;
 
 use rhizome_primitives::{B256, Bytes, keccak256};
 use rhizome_trie::{KnownValue, StateDelta, Trie, TrieError};
-use smallvec::SmallVec;
+
+use crate::sorted_changes::{SortedChangeIter, SortedChanges};
 
 /// Longer values are stored once by their hash.
 const INLINE_BYTES: usize = 32;
@@ -21,8 +22,18 @@ const UNWRITTEN: [u8; 33] = [0; 33];
 
 /// A value as rows have it: the bytes themselves up to 32 bytes, otherwise their Keccak hash and length. Empty if
 /// the key has no value. In a fork also the fact that the key was not written: its value is that of the other chain.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct StoredValue(SmallVec<[u8; REFERENCE_BYTES]>);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredValue {
+    length: u8,
+    /// The row, with zeros behind it.
+    bytes: [u8; REFERENCE_BYTES],
+}
+
+impl Default for StoredValue {
+    fn default() -> Self {
+        Self { length: 0, bytes: [0; REFERENCE_BYTES] }
+    }
+}
 
 impl AsRef<[u8]> for StoredValue {
     fn as_ref(&self) -> &[u8] {
@@ -44,23 +55,34 @@ impl StoredValue {
     pub fn new(value: Option<&Bytes>) -> Self {
         let value = value.map_or(&[][..], |value| value);
         if value.len() <= INLINE_BYTES {
-            return Self(SmallVec::from_slice(value));
+            return Self::of_row(value);
         }
-        let mut row = SmallVec::new();
-        row.extend_from_slice(keccak256(value).as_slice());
+        let mut row = [0; REFERENCE_BYTES];
+        let (hash, length) = row.split_at_mut(32);
+        hash.copy_from_slice(keccak256(value).as_slice());
         // The trie refuses values of more than 2^24 - 1 bytes.
-        row.extend_from_slice(&(value.len() as u32).to_be_bytes());
-        Self(row)
+        length.copy_from_slice(&(value.len() as u32).to_be_bytes());
+        Self::of_row(&row)
+    }
+
+    /// `row`: at most [`REFERENCE_BYTES`].
+    fn of_row(row: &[u8]) -> Self {
+        let mut stored = Self::default();
+        if let Some(bytes) = stored.bytes.get_mut(..row.len()) {
+            bytes.copy_from_slice(row);
+            stored.length = row.len() as u8;
+        }
+        stored
     }
 
     /// Returns the value of a key that was not written in a fork.
     pub(crate) fn unwritten() -> Self {
-        Self(SmallVec::from_slice(&UNWRITTEN))
+        Self::of_row(&UNWRITTEN)
     }
 
     /// Returns length in bytes and Keccak hash of the value; `None` if it is absent or unwritten.
     pub fn length_and_hash(&self) -> Option<(usize, B256)> {
-        match Self::view(&self.0)? {
+        match Self::view(self.row())? {
             StoredValueView::Absent | StoredValueView::Unwritten => None,
             StoredValueView::Inline(value) => Some((value.len(), keccak256(value))),
             StoredValueView::Reference { hash, length } => Some((length, hash)),
@@ -69,17 +91,17 @@ impl StoredValue {
 
     /// Returns the bytes of the row.
     pub(crate) fn row(&self) -> &[u8] {
-        &self.0
+        self.bytes.get(..self.length.into()).unwrap_or_default()
     }
 
     /// Returns true if the key has no value.
     pub fn is_absent(&self) -> bool {
-        self.0.is_empty()
+        self.length == 0
     }
 
     /// Returns true if the key was not written in a fork.
     pub fn is_unwritten(&self) -> bool {
-        self.0.as_slice() == UNWRITTEN
+        self.row() == UNWRITTEN
     }
 
     /// Returns true if the key has a value in this database.
@@ -89,7 +111,7 @@ impl StoredValue {
 
     /// Returns the value as trie leaves have it; `None` if it is absent or unwritten.
     pub fn known(&self) -> Option<KnownValue<'_>> {
-        match Self::view(&self.0)? {
+        match Self::view(self.row())? {
             StoredValueView::Absent | StoredValueView::Unwritten => None,
             StoredValueView::Inline(value) => Some(KnownValue::Short(value)),
             StoredValueView::Reference { hash, length } => Some(KnownValue::Long(hash, u32::try_from(length).ok()?)),
@@ -111,7 +133,7 @@ impl StoredValue {
     }
 
     pub(crate) fn from_row(row: &[u8]) -> Option<Self> {
-        Self::view(row).map(|_| Self(SmallVec::from_slice(row)))
+        Self::view(row).map(|_| Self::of_row(row))
     }
 }
 
@@ -125,10 +147,29 @@ pub struct ValueChange {
 }
 
 /// Changes between two states, by trie key.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ChangeSet {
-    changes: BTreeMap<Box<[u8]>, ValueChange>,
+#[derive(Debug, Clone)]
+pub struct ChangeSet(ChangeSetForm);
+
+#[derive(Debug, Clone)]
+enum ChangeSetForm {
+    Sorted(SortedChanges),
+    /// Of several blocks.
+    Merged(BTreeMap<Box<[u8]>, ValueChange>),
 }
+
+impl Default for ChangeSet {
+    fn default() -> Self {
+        Self(ChangeSetForm::Sorted(SortedChanges::default()))
+    }
+}
+
+impl PartialEq for ChangeSet {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for ChangeSet {}
 
 impl ChangeSet {
     /// Returns the changes that a delta makes. `before` returns the value of a key before it. The delta must not delete
@@ -142,35 +183,52 @@ impl ChangeSet {
         delta: &StateDelta,
         mut before: impl FnMut(&[u8]) -> Result<StoredValue, E>,
     ) -> Result<Self, E> {
-        let mut set = Self::default();
+        let mut changes = SortedChanges::with_capacity(delta.writes.len());
         for (key, after) in &delta.writes {
             let before = before(key)?;
             let after = StoredValue::new(after.as_ref());
             if before != after {
-                set.changes.insert(key.as_slice().into(), ValueChange { before, after });
+                changes.push(key, ValueChange { before, after });
             }
         }
-        Ok(set)
+        Ok(Self(ChangeSetForm::Sorted(changes)))
     }
 
     /// Returns true if nothing changes.
     pub fn is_empty(&self) -> bool {
-        self.changes.is_empty()
+        self.len() == 0
     }
 
     /// Returns the number of changed keys.
     pub fn len(&self) -> usize {
-        self.changes.len()
+        match &self.0 {
+            ChangeSetForm::Sorted(changes) => changes.len(),
+            ChangeSetForm::Merged(changes) => changes.len(),
+        }
     }
 
     /// Iterates over the changes in key order.
-    pub fn iter(&self) -> impl Iterator<Item = (&[u8], &ValueChange)> {
-        self.changes.iter().map(|(key, change)| (&**key, change))
+    pub fn iter(&self) -> ChangeIter<'_> {
+        self.iter_from(&[])
+    }
+
+    /// Iterates over the changes of keys from `first` on, in key order.
+    fn iter_from(&self, first: &[u8]) -> ChangeIter<'_> {
+        match &self.0 {
+            ChangeSetForm::Sorted(changes) => ChangeIter(ChangeIterKind::Sorted(changes.iter_from(first))),
+            ChangeSetForm::Merged(changes) => {
+                let range = (Bound::Included(first), Bound::Unbounded);
+                ChangeIter(ChangeIterKind::Merged(changes.range::<[u8], _>(range)))
+            }
+        }
     }
 
     /// Returns the change of a key.
     pub fn get(&self, key: &[u8]) -> Option<&ValueChange> {
-        self.changes.get(key)
+        match &self.0 {
+            ChangeSetForm::Sorted(changes) => changes.get(key),
+            ChangeSetForm::Merged(changes) => changes.get(key),
+        }
     }
 
     /// Returns the value of a key before its change, for the trie; `None` if it is unchanged or had none.
@@ -186,28 +244,37 @@ impl ChangeSet {
 
     /// Iterates over the changes of keys that begin with a prefix.
     pub fn below<'a>(&'a self, prefix: &'a [u8]) -> impl Iterator<Item = (&'a [u8], &'a ValueChange)> {
-        let from = (Bound::Included(prefix), Bound::Unbounded);
-        let changes = self.changes.range::<[u8], _>(from).map(|(key, change)| (&**key, change));
-        changes.take_while(move |(key, _)| key.starts_with(prefix))
+        self.iter_from(prefix).take_while(move |(key, _)| key.starts_with(prefix))
     }
 
     /// Returns the changes in the opposite direction.
     pub fn reversed(mut self) -> Self {
-        for change in self.changes.values_mut() {
-            std::mem::swap(&mut change.before, &mut change.after);
+        let reverse = |change: &mut ValueChange| std::mem::swap(&mut change.before, &mut change.after);
+        match &mut self.0 {
+            ChangeSetForm::Sorted(changes) => changes.iter_mut().for_each(reverse),
+            ChangeSetForm::Merged(changes) => changes.values_mut().for_each(reverse),
         }
         self
     }
 
     /// Adds changes that follow these.
     pub fn extend(&mut self, next: Self) {
-        for (key, change) in next.changes {
-            match self.changes.entry(key) {
+        if self.is_empty() {
+            *self = next;
+            return;
+        }
+        if let ChangeSetForm::Sorted(changes) = &self.0 {
+            let changes = changes.iter_from(&[]).map(|(key, change)| (key.into(), change.clone()));
+            self.0 = ChangeSetForm::Merged(changes.collect());
+        }
+        let ChangeSetForm::Merged(changes) = &mut self.0 else { return };
+        for (key, change) in next.iter() {
+            match changes.entry(key.into()) {
                 Entry::Vacant(entry) => {
-                    entry.insert(change);
+                    entry.insert(change.clone());
                 }
                 Entry::Occupied(mut entry) => {
-                    entry.get_mut().after = change.after;
+                    entry.get_mut().after = change.after.clone();
                     if entry.get().before == entry.get().after {
                         entry.remove();
                     }
@@ -218,11 +285,11 @@ impl ChangeSet {
 
     /// Returns the row: for each change the key without the part that it shares with the key before, then both values.
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut row = Vec::with_capacity(self.changes.len() * 80);
+        let mut row = Vec::with_capacity(self.len() * 80);
         let mut last: &[u8] = &[];
-        for (key, change) in &self.changes {
+        for (key, change) in self.iter() {
             // Keys have at most 74 bytes.
-            let shared = last.iter().zip(&**key).take_while(|(a, b)| a == b).count().min(u8::MAX.into());
+            let shared = last.iter().zip(key).take_while(|(a, b)| a == b).count().min(u8::MAX.into());
             row.push(shared as u8);
             push_part(&mut row, key.get(shared..).unwrap_or_default());
             push_part(&mut row, change.before.row());
@@ -233,21 +300,43 @@ impl ChangeSet {
     }
 
     pub(crate) fn decode(row: &[u8]) -> Option<Self> {
-        let mut set = Self::default();
+        let mut changes = SortedChanges::default();
         let mut rest = row;
         let mut key = Vec::new();
         while let Some((shared, after)) = rest.split_first() {
             rest = after;
-            if usize::from(*shared) > key.len() {
+            let shared = usize::from(*shared);
+            let end = take_part(&mut rest)?;
+            let is_above = end > key.get(shared..)?;
+            if !is_above && changes.len() > 0 {
                 return None;
             }
-            key.truncate(usize::from(*shared));
-            key.extend_from_slice(take_part(&mut rest)?);
+            key.truncate(shared);
+            key.extend_from_slice(end);
             let before = StoredValue::from_row(take_part(&mut rest)?)?;
             let after = StoredValue::from_row(take_part(&mut rest)?)?;
-            set.changes.insert(key.as_slice().into(), ValueChange { before, after });
+            changes.push(&key, ValueChange { before, after });
         }
-        Some(set)
+        Some(Self(ChangeSetForm::Sorted(changes)))
+    }
+}
+
+/// Iterator over changes in key order. One type for both kinds, so that its code is in the program once.
+pub struct ChangeIter<'a>(ChangeIterKind<'a>);
+
+enum ChangeIterKind<'a> {
+    Sorted(SortedChangeIter<'a>),
+    Merged(Range<'a, Box<[u8]>, ValueChange>),
+}
+
+impl<'a> Iterator for ChangeIter<'a> {
+    type Item = (&'a [u8], &'a ValueChange);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match &mut self.0 {
+            ChangeIterKind::Sorted(changes) => changes.next(),
+            ChangeIterKind::Merged(changes) => changes.next().map(|(key, change)| (&**key, change)),
+        }
     }
 }
 
@@ -320,6 +409,39 @@ mod tests {
         assert!(set.get(b"b").unwrap().after.is_absent());
         let reference = StoredValue::view(set.get(b"account/slot").unwrap().after.row());
         assert_eq!(reference, Some(StoredValueView::Reference { hash: keccak256(long), length: 33 }));
+    }
+
+    #[test]
+    fn rows_with_keys_out_of_order_are_rejected() {
+        let change = |key: &&str| [&[0, key.len() as u8], key.as_bytes(), &[1, 1, 1, 2]].concat();
+        let row = |keys: &[&str]| keys.iter().flat_map(change).collect::<Vec<u8>>();
+        assert!(ChangeSet::decode(&row(&["a", "ab", "b"])).is_some());
+        for keys in [["a", "b", "ab"], ["a", "b", "b"], ["b", "c", ""]] {
+            assert_eq!(ChangeSet::decode(&row(&keys)), None);
+        }
+    }
+
+    #[test]
+    fn changes_of_one_block_and_of_several_have_the_same_content() {
+        let keys = ["", "a", "ab", "abc", "b", "ba"];
+        let writes: Vec<_> = keys.iter().map(|key| (*key, Some(&b"1"[..]))).collect();
+        let of_block = changes(&writes, &[]);
+        let mut merged = changes(writes.get(..3).unwrap(), &[]);
+        merged.extend(changes(writes.get(3..).unwrap(), &[]));
+        assert_eq!(of_block, merged);
+        assert_eq!(of_block.encode(), merged.encode());
+        for prefix in ["", "a", "ab", "abcd", "b", "c"] {
+            let below = |set: &ChangeSet| set.below(prefix.as_bytes()).map(|(key, _)| key.to_vec()).collect::<Vec<_>>();
+            let expected: Vec<_> =
+                keys.iter().filter(|key| key.starts_with(prefix)).map(|key| key.as_bytes()).collect();
+            assert_eq!(
+                (below(&of_block), below(&merged)),
+                (expected.iter().map(|key| key.to_vec()).collect(), below(&of_block))
+            );
+            let found = |set: &ChangeSet| set.get(prefix.as_bytes()).cloned();
+            assert_eq!(found(&of_block), found(&merged));
+            assert_eq!(found(&of_block).is_some(), keys.contains(&prefix));
+        }
     }
 
     #[test]
