@@ -75,12 +75,12 @@ impl NodeSource for CurrentNodes {
 pub(crate) fn add_flush_to_batch(
     database: &Database,
     batch: &mut WriteBatch,
-    rows: NodeRows,
+    rows: &NodeRows,
     flushed: FlushedTrie,
 ) -> Result<(), StorageError> {
     let engine = database.engine()?;
     let column = engine.column(TRIE)?;
-    for (position, message) in rows {
+    for (position, message) in rows.iter() {
         match message {
             Some(message) => batch.put_cf(column, position, message),
             None => batch.delete_cf(column, position),
@@ -93,9 +93,7 @@ pub(crate) fn add_flush_to_batch(
 /// Returns the size of the rows of a flush in a batch. Those of 32,768 changed keys take 40 MB, so that a batch that grows to it
 /// takes 60 MB meanwhile.
 pub(crate) fn flush_bytes(rows: &NodeRows) -> usize {
-    let bytes =
-        |(position, message): &(Vec<u8>, Option<Vec<u8>>)| position.len() + message.as_ref().map_or(0, Vec::len);
-    rows.iter().map(|row| BATCH_ENTRY_BYTES + bytes(row)).sum()
+    rows.bytes().saturating_add(rows.len() * BATCH_ENTRY_BYTES)
 }
 
 #[cfg(test)]
@@ -109,14 +107,16 @@ mod tests {
         let options = StoreOptions { node_versions: NodeVersions::Current, ..StoreOptions::default() };
         let store = Store::open_temporary(&identity, &options).unwrap();
         let rows = |length: usize| -> NodeRows {
-            let row = |number: u32| (number.to_be_bytes().to_vec(), (number > 0).then(|| vec![7; length]));
-            (0..100).map(row).collect()
+            let message = vec![7; length];
+            let mut rows = NodeRows::default();
+            (0..100_u32).for_each(|number| rows.push(&number.to_be_bytes(), (number > 0).then_some(&message)));
+            rows
         };
         for rows in [rows(0), rows(100), rows(30_000)] {
             let bytes = flush_bytes(&rows);
             let mut batch = WriteBatch::default();
             let flushed = FlushedTrie { number: 1, hash: B256::ZERO, root: B256::ZERO };
-            add_flush_to_batch(&store.database, &mut batch, rows, flushed).unwrap();
+            add_flush_to_batch(&store.database, &mut batch, &rows, flushed).unwrap();
             // The batch has a header, and a row that names the block.
             let size = batch.size_in_bytes();
             assert!(size <= bytes + 256 && bytes <= size + 100 * BATCH_ENTRY_BYTES, "{bytes} for {size}");

@@ -61,6 +61,7 @@ mod tests {
     use std::thread;
 
     use rhizome_primitives::{B256, Bytes};
+    use rhizome_trie::NodeRows;
 
     use super::*;
     use crate::columns::TRIE;
@@ -90,8 +91,10 @@ mod tests {
         let options = StoreOptions { node_versions: NodeVersions::Current, ..StoreOptions::default() };
         let store = Store::open_temporary(&identity, &options).unwrap();
         let key = |number: u16| number.to_be_bytes().to_vec();
-        let rows = (0..1000).filter(|number| number % 3 > 0).map(|number| (key(number), Some(vec![number as u8; 90])));
-        store.flush_trie(rows.collect(), FlushedTrie { number: 1, hash: B256::ZERO, root: B256::ZERO }).unwrap();
+        let mut rows = NodeRows::default();
+        let present = (0..1000).filter(|number| number % 3 > 0);
+        present.for_each(|number| rows.push(&key(number), Some(&[number as u8; 90])));
+        store.flush_trie(rows, FlushedTrie { number: 1, hash: B256::ZERO, root: B256::ZERO }).unwrap();
         for count in [1, 31, 32, 33, 1000] {
             let keys: Vec<_> = (0..count).map(key).collect();
             let read = store.database.rows(TRIE, &keys).unwrap();

@@ -407,7 +407,7 @@ impl Store {
             batch.put_cf(values, value.hash, value.message);
         }
         if let Some(rows) = nodes.flushed {
-            current_nodes::add_flush_to_batch(&self.database, batch, rows, flushed)?;
+            current_nodes::add_flush_to_batch(&self.database, batch, &rows, flushed)?;
         }
         Ok(())
     }
@@ -416,7 +416,7 @@ impl Store {
     pub fn flush_trie(&self, rows: NodeRows, flushed: FlushedTrie) -> Result<(), StorageError> {
         self.database.check_writable()?;
         let mut batch = WriteBatch::with_capacity_bytes(current_nodes::flush_bytes(&rows));
-        current_nodes::add_flush_to_batch(&self.database, &mut batch, rows, flushed)?;
+        current_nodes::add_flush_to_batch(&self.database, &mut batch, &rows, flushed)?;
         self.database.write_batch(batch)
     }
 
@@ -546,7 +546,7 @@ impl Store {
         flat::add_to_batch(&self.database, &mut batch, rewind.difference.iter())?;
         if let Some(rows) = rewind.flushed {
             let flushed = FlushedTrie { number: rewind.height, hash: rewind.head, root: rewind.state_root };
-            current_nodes::add_flush_to_batch(&self.database, &mut batch, rows, flushed)?;
+            current_nodes::add_flush_to_batch(&self.database, &mut batch, &rows, flushed)?;
         }
         self.main_hashes.change(|| self.write_changed_chain(batch, rewind.height, rewind.height))
     }

@@ -13,9 +13,10 @@ use crate::message::{
 };
 use crate::node_batch::NodeBatch;
 use crate::node_content::NodeContent;
+use crate::node_rows::NodeRows;
 use crate::path::{NodePath, Path, PathBits};
 use crate::record::{NodePlace, SourceNode, WantedNode};
-use crate::source::{NodePosition, NodeRows, NodeSource};
+use crate::source::{NodePosition, NodeSource};
 use crate::value::NodeValue;
 
 /// Reference to a subtree. Clones share it.
@@ -501,7 +502,7 @@ impl TrieNode {
         self.hash.get_or_init(|| hash)
     }
 
-    /// Adds the rows in no order. `above`: key bits above the node; as before afterwards.
+    /// Adds the rows. `above`: key bits above the node; as before afterwards.
     fn flush(&self, above: &mut Path, rows: &mut NodeRows) {
         if self.is_saved() {
             return;
@@ -510,7 +511,7 @@ impl TrieNode {
         if !above.is_empty() && self.is_embeddable() {
             return;
         }
-        rows.push((NodePosition::below_path(above).row_key(), Some(self.message())));
+        rows.push_node(NodePosition::below_path(above), |bytes| self.write(bytes));
         let length = above.len();
         above.append(self.path());
         let end = above.len();
@@ -577,8 +578,8 @@ impl Link {
         }
     }
 
-    /// Marks the subtree as flushed, for all versions that share it, and adds the rows of nodes that were not, in no order. The
-    /// root has a row even if it is short enough to be embedded.
+    /// Marks the subtree as flushed, for all versions that share it, and adds the rows of nodes that were not. The root
+    /// has a row even if it is short enough to be embedded.
     pub(crate) fn flush(&self, rows: &mut NodeRows) {
         if let Link::Loaded(node, _) = self {
             node.flush(&mut Path::default(), rows);

@@ -31,10 +31,6 @@ pub trait NodeSource: Send + Sync {
     }
 }
 
-/// Rows of a source that finds nodes by position: the messages of new nodes, and `None` for positions without a node. Sorted by
-/// [`NodePosition::row_key`], each position once.
-pub type NodeRows = Vec<(Vec<u8>, Option<Vec<u8>>)>;
-
 /// Position of a node in the trie: the bits of its keys above it.
 #[derive(Clone, Copy, Debug)]
 pub struct NodePosition<'a> {
@@ -60,16 +56,22 @@ impl<'a> NodePosition<'a> {
     /// Returns the bits, packed from the most significant bit, and the number of used bits of the last byte (0: all). Different
     /// for each position; the nodes of a small subtree are close together in the order of these bytes.
     pub fn row_key(self) -> Vec<u8> {
-        let mut row_key = self.key.get(..self.bits.div_ceil(8)).unwrap_or(self.key).to_vec();
+        let mut row_key = Vec::with_capacity(self.bits / 8 + 2);
+        self.write_row_key(&mut row_key);
+        row_key
+    }
+
+    /// Appends [`NodePosition::row_key`].
+    pub(crate) fn write_row_key(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.key.get(..self.bits.div_ceil(8)).unwrap_or(self.key));
         let used = self.bits % 8;
         if used != 0
-            && let Some(last) = row_key.last_mut()
+            && let Some(last) = out.last_mut()
         {
             *last &= 0xff << (8 - used);
         }
         // Below 8.
-        row_key.push(used as u8);
-        row_key
+        out.push(used as u8);
     }
 
     /// Returns the range of [`NodePosition::row_key`] that this position and all below it have, with some positions above: its start,

@@ -12,11 +12,12 @@ use crate::error::TrieError;
 use crate::eviction;
 use crate::node::{Link, TrieNode};
 use crate::node_batch::NodeBatch;
+use crate::node_rows::NodeRows;
 use crate::nodes::TrieNodes;
 use crate::path::{Path, bit};
 use crate::read_ahead::PathLoader;
 use crate::record::NodePlace;
-use crate::source::{NodePosition, NodeRows, NodeSource};
+use crate::source::{NodePosition, NodeSource};
 use crate::state::{StateDelta, StateError, StateReader};
 use crate::update::{Action, Change, update};
 use crate::value::{KnownValue, NodeValue, ValuesBefore};
@@ -35,7 +36,7 @@ pub struct Trie {
     pub(crate) source: Arc<dyn NodeSource>,
     /// Number of changes since the last commit: an estimate of the hashing work.
     changed: usize,
-    /// Bytes of the records in the last commit, an estimate for the next one.
+    /// Bytes of the last commit or flush, an estimate for the next one.
     committed: usize,
     /// Number of nodes that changes created.
     created: usize,
@@ -321,22 +322,12 @@ impl Trie {
         let mut vacated = self.vacated.as_mut().map(mem::take).unwrap_or_default();
         vacated.sort_unstable();
         vacated.dedup();
-        let mut rows = NodeRows::new();
+        let mut rows = NodeRows::with_capacity(self.committed.saturating_add(self.committed / SPARE_SHARE));
         self.root.flush(&mut rows);
-        let by_position = |row: &(Vec<u8>, _), position: &Vec<u8>| row.0.cmp(position);
-        rows.sort_unstable_by(|left, right| left.0.cmp(&right.0));
-        // Another node may be at the position by now.
-        let mut deleted: NodeRows = vacated
-            .into_iter()
-            .filter(|position| rows.binary_search_by(|row| by_position(row, position)).is_err())
-            .map(|position| (position, None))
-            .collect();
-        if !deleted.is_empty() {
-            rows.append(&mut deleted);
-            rows.sort_unstable_by(|left, right| left.0.cmp(&right.0));
-        }
         self.changed = 0;
-        rows
+        self.committed = rows.bytes();
+        // Another node may be at a position that lost its node.
+        rows.complete(&vacated)
     }
 
     /// Evicts saved nodes from memory until at most `nodes` are left, first the nodes that the next changes need least. Nodes that are not

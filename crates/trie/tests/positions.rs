@@ -29,10 +29,10 @@ struct Rows {
 impl Rows {
     fn write(&self, rows: NodeRows) {
         let mut nodes = self.nodes.lock().unwrap();
-        for (position, message) in rows {
+        for (position, message) in rows.iter() {
             match message {
-                Some(message) => nodes.insert(position, message),
-                None => nodes.remove(&position),
+                Some(message) => nodes.insert(position.to_vec(), message.to_vec()),
+                None => nodes.remove(position),
             };
         }
     }
@@ -120,8 +120,7 @@ fn rebuilt(trie: &Trie) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let writes = trie.entries().map(|entry| entry.map(|(key, value)| (key, Some(value)))).collect::<Result<_, _>>();
     whole.apply(&StateDelta { writes: writes.unwrap(), ..StateDelta::default() }).unwrap();
     assert_eq!(whole.root_hash(), trie.root_hash());
-    let written = |(position, message): (Vec<u8>, Option<Vec<u8>>)| message.map(|message| (position, message));
-    whole.flush().into_iter().filter_map(written).collect()
+    whole.flush().iter().filter_map(|(position, message)| Some((position.to_vec(), message?.to_vec()))).collect()
 }
 
 #[test]
