@@ -7,13 +7,14 @@ use rhizome_primitives::{Address, B256, Bytes, Receipt, U256};
 use rhizome_trie::{NodeBatch, NodeRows};
 use rocksdb::WriteBatch;
 
-use crate::change_set::{ChangeSet, ReplacedState, ValueChange};
+use crate::change_set::{ChangeSet, ReplacedState};
 use crate::columns::{
     self, BANS_KEY, BLOCKS, CALLS, CHANGES, HEAD_KEY, HEIGHTS, HISTORY_END_KEY, META, NODE_BATCHES, RECEIPTS,
     TRANSACTIONS, VALUES,
 };
 use crate::disk_probe::PROBE_BYTES;
 use crate::headers::{self, HeaderWrite};
+use crate::merged_lists::merge_sorted;
 use crate::node_journal::FlushError;
 use crate::options::NodeVersions;
 use crate::record::{self, FlushedTrie, HeightEntry};
@@ -214,11 +215,11 @@ impl Store {
     pub fn write_children(&self, mut writes: Vec<BlockWrite<'_>>) -> Result<u64, StorageError> {
         self.database.check_writable()?;
         let mut batch = WriteBatch::with_capacity_bytes(writes.iter().map(BlockWrite::batch_bytes).sum());
-        let mut values: BTreeMap<&[u8], &ValueChange> = BTreeMap::new();
         for write in &mut writes {
             self.batch_block(&mut batch, write)?;
-            values.extend(write.changes.into_iter().flat_map(|changes| changes.iter()));
         }
+        let changes = writes.iter().filter_map(|write| Some(write.changes?.iter().collect()));
+        let values = merge_sorted(changes.collect());
         self.batch_indexes(&mut batch, &writes)?;
         address_index::add_children(self, &mut batch, &writes)?;
         call_index::add_children(self, &mut batch, &writes)?;

@@ -4,12 +4,12 @@
 //! Only in directories with the current trie nodes, because the others hold the nodes of each block, and since RSKIP-126, because
 //! earlier headers have no root of this trie.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use foldhash::fast::RandomState;
 use rhizome_primitives::{B256, Bytes, Rule, hex};
-use rhizome_storage::{ChangeSet, NewNodes, NodeVersions};
+use rhizome_storage::{ChangeSet, NewNodes, NodeVersions, merge_sorted};
 use rhizome_trie::{KnownValue, NodeBatch, StateDelta, Trie, TrieError};
 
 use crate::error::ChainError;
@@ -105,6 +105,11 @@ impl BlockChanges {
         Self { delta, changes, header_root: block.header_root(), parent: block.parent() }
     }
 
+    /// Returns the value after the block for each changed key, in key order.
+    fn writes(&self) -> Vec<(&[u8], Option<&Bytes>)> {
+        self.delta.writes.iter().map(|(key, value)| (key.as_slice(), value.as_ref())).collect()
+    }
+
     fn apply(&self, trie: &mut Trie) -> Result<(), TrieError> {
         trie.apply_known(&self.delta, &|key| self.changes.known_before(key))
     }
@@ -135,14 +140,10 @@ fn apply_together(trie: &mut Trie, blocks: &[BlockChanges]) -> Result<B256, Impo
     match blocks {
         [block] => block.apply(trie)?,
         _ => {
-            let mut together: BTreeMap<&[u8], &Option<Bytes>> = BTreeMap::new();
-            for BlockChanges { delta, .. } in blocks {
-                together.extend(delta.writes.iter().map(|(key, value)| (key.as_slice(), value)));
-            }
             // Not needed while all nodes are in memory.
             let before = LazyLock::new(|| values_before(blocks));
-            let writes = together.into_iter().map(|(key, value)| (key, value.as_ref()));
-            trie.apply_writes(writes, &|key| before.get(key).copied())?;
+            let together = merge_sorted(blocks.iter().map(BlockChanges::writes).collect());
+            trie.apply_writes(together.into_iter(), &|key| before.get(key).copied())?;
         }
     }
     Ok(trie.root_hash())
