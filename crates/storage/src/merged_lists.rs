@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 /// Merges lists that are sorted by key, each key once. If several have a key, the value of the last one stays.
 ///
 /// Neighbours are merged until one list is left: a list of 256 blocks takes 8 comparisons for a key, an insertion into a map about 25.
-pub fn merge_sorted<'k, V: Copy>(mut lists: Vec<Vec<(&'k [u8], V)>>) -> Vec<(&'k [u8], V)> {
+pub fn merge_sorted<V: Copy>(mut lists: Vec<Vec<(&[u8], V)>>) -> Vec<(&[u8], V)> {
     while lists.len() > 1 {
         let mut merged = Vec::with_capacity(lists.len().div_ceil(2));
         let mut rest = lists.into_iter();
