@@ -143,7 +143,7 @@ struct BlockFileLine {
     raw: Vec<u8>,
 }
 
-/// A block, and what its source says about it.
+/// A block, with the hash and the total difficulty that its source names.
 pub(crate) struct ParsedLine {
     pub(crate) block: Block,
     pub(crate) hash: B256,
