@@ -30,25 +30,26 @@ impl NodeRows {
 
     /// Adds the row of a node, or of a position without one, behind all others.
     pub fn push(&mut self, key: &[u8], message: Option<&[u8]>) {
-        self.push_with(
-            |bytes| bytes.extend_from_slice(key),
-            |bytes| bytes.extend_from_slice(message.unwrap_or_default()),
-        );
+        let row = self
+            .append(|bytes| bytes.extend_from_slice(key), |bytes| bytes.extend_from_slice(message.unwrap_or_default()));
+        self.rows.push(row);
     }
 
     /// Adds the row of a node whose message `write` appends. Nodes before those below them, left ones before right ones.
     pub(crate) fn push_node(&mut self, position: NodePosition<'_>, write: impl FnOnce(&mut Vec<u8>)) {
-        self.push_with(|bytes| position.write_row_key(bytes), write);
+        let row = self.append(|bytes| position.write_row_key(bytes), write);
+        self.rows.push(row);
     }
 
-    fn push_with(&mut self, write_key: impl FnOnce(&mut Vec<u8>), write_message: impl FnOnce(&mut Vec<u8>)) {
+    /// Appends a key and a message to the bytes.
+    fn append(&mut self, write_key: impl FnOnce(&mut Vec<u8>), write_message: impl FnOnce(&mut Vec<u8>)) -> RowPlace {
         let start = self.bytes.len();
         write_key(&mut self.bytes);
         let message = self.bytes.len();
         write_message(&mut self.bytes);
         // Keys have at most 75 bytes, messages some hundred.
         let (key_length, message_length) = ((message - start) as u32, (self.bytes.len() - message) as u32);
-        self.rows.push(RowPlace { start, key_length, message_length });
+        RowPlace { start, key_length, message_length }
     }
 
     fn key(&self, row: RowPlace) -> &[u8] {
@@ -58,24 +59,19 @@ impl NodeRows {
     /// Orders the rows of nodes, and adds `vacated` (sorted, each once): row keys that belong to no node unless there is a row already.
     pub(crate) fn complete(mut self, vacated: &[Vec<u8>]) -> Self {
         self.sort();
-        let mut merged = Vec::new();
         let nodes = mem::take(&mut self.rows);
+        let mut merged = Vec::with_capacity(nodes.len());
         let mut rest = &nodes[..];
         for key in vacated.iter().map(Vec::as_slice) {
             let (before, from) = rest.split_at(rest.partition_point(|row| self.key(*row) < key));
             if from.first().is_none_or(|row| self.key(*row) != key) {
                 merged.extend_from_slice(before);
-                self.push(key, None);
-                merged.append(&mut self.rows);
+                merged.push(self.append(|bytes| bytes.extend_from_slice(key), |_no_message| ()));
                 rest = from;
             }
         }
-        if merged.is_empty() {
-            self.rows = nodes;
-        } else {
-            merged.extend_from_slice(rest);
-            self.rows = merged;
-        }
+        merged.extend_from_slice(rest);
+        self.rows = merged;
         self
     }
 
