@@ -258,9 +258,9 @@ impl ChangeSet {
     }
 
     /// Adds changes that follow these.
-    pub fn extend(&mut self, next: Self) {
+    pub fn extend(&mut self, next: &Self) {
         if self.is_empty() {
-            *self = next;
+            self.clone_from(next);
             return;
         }
         if let ChangeSetForm::Sorted(changes) = &self.0 {
@@ -427,7 +427,7 @@ mod tests {
         let writes: Vec<_> = keys.iter().map(|key| (*key, Some(&b"1"[..]))).collect();
         let of_block = changes(&writes, &[]);
         let mut merged = changes(writes.get(..3).unwrap(), &[]);
-        merged.extend(changes(writes.get(3..).unwrap(), &[]));
+        merged.extend(&changes(writes.get(3..).unwrap(), &[]));
         assert_eq!(of_block, merged);
         assert_eq!(of_block.encode(), merged.encode());
         for prefix in ["", "a", "ab", "abcd", "b", "c"] {
@@ -453,10 +453,10 @@ mod tests {
     fn changes_that_are_undone_vanish() {
         let mut set = changes(&[("a", Some(b"2")), ("b", Some(b"1"))], &[("a", b"1")]);
         let undone = set.clone().reversed();
-        set.extend(changes(&[("a", Some(b"3"))], &[("a", b"2")]));
+        set.extend(&changes(&[("a", Some(b"3"))], &[("a", b"2")]));
         assert_eq!(set.get(b"a").unwrap().before, StoredValue::new(Some(&Bytes::from_static(b"1"))));
-        set.extend(changes(&[("a", Some(b"2"))], &[("a", b"3")]));
-        set.extend(undone);
+        set.extend(&changes(&[("a", Some(b"2"))], &[("a", b"3")]));
+        set.extend(&undone);
         assert!(set.is_empty());
     }
 }

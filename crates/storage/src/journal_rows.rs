@@ -152,7 +152,7 @@ fn block_changes(engine: &Engine, (number, hash): &(u64, B256)) -> Result<Option
     let key = original_root_key(hash);
     let Some(replaced) = row(META, &key)? else { return Ok(Some(ExecutedChanges { changes, root })) };
     let replaced = ReplacedState::decode(&replaced).ok_or_else(|| damaged(META, &key))?;
-    changes.extend(replaced.changes.reversed());
+    changes.extend(&replaced.changes.reversed());
     Ok(Some(ExecutedChanges { changes, root: replaced.original_root }))
 }
 

@@ -420,10 +420,10 @@ impl Store {
     pub fn difference(&self, retracted: &[(u64, B256)], enacted: &[(u64, B256)]) -> Result<ChangeSet, StorageError> {
         let mut difference = ChangeSet::default();
         for (number, hash) in retracted {
-            difference.extend(self.changes(*number, hash)?.reversed());
+            difference.extend(&self.changes(*number, hash)?.reversed());
         }
         for (number, hash) in enacted {
-            difference.extend(self.changes(*number, hash)?);
+            difference.extend(&self.changes(*number, hash)?);
         }
         Ok(difference)
     }

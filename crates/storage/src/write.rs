@@ -155,7 +155,7 @@ impl Store {
         let mut replaced = self.replaced_state(&change.head)?;
         let original_root = replaced.as_ref().map_or(stored.state_root, |replaced| replaced.original_root);
         let replacement = &mut replaced.get_or_insert_with(|| ReplacedState::new(original_root)).changes;
-        replacement.extend(change.changes.clone());
+        replacement.extend(change.changes);
         match replaced.filter(|replaced| !replaced.changes.is_empty()) {
             Some(replaced) => batch.put_cf(meta, key, replaced.encode()),
             None => batch.delete_cf(meta, key),
@@ -164,7 +164,7 @@ impl Store {
         let mut changes = self.changes_of_head(change.number, &change.head)?;
         let removed = history::row_keys(&self.database, change.number, &changes).collect();
         history::remove_in_batch(&self.database, &mut batch, removed)?;
-        changes.extend(change.changes.clone());
+        changes.extend(change.changes);
         self.batch_changes(&mut batch, change.number, &change.head, &changes)?;
         // The changes that these replace keep their references: a snapshot may restore them.
         let mut references = ReferenceChanges::default();
@@ -372,12 +372,13 @@ impl Store {
         for (number, hash) in best.retracted {
             let changes = self.changes(*number, hash)?;
             removed.extend(history::row_keys(&self.database, *number, &changes));
-            difference.extend(changes.reversed());
+            difference.extend(&changes.reversed());
         }
         history::remove_in_batch(&self.database, batch, removed)?;
         for (number, hash) in best.enacted {
-            let changes = if *hash == write.hash { own.clone() } else { self.changes(*number, hash)? };
-            history::add_to_batch(&self.database, batch, *number, &changes)?;
+            let stored = if *hash == write.hash { None } else { Some(self.changes(*number, hash)?) };
+            let changes = stored.as_ref().unwrap_or(own);
+            history::add_to_batch(&self.database, batch, *number, changes)?;
             difference.extend(changes);
         }
         flat::add_to_batch(&self.database, batch, difference.iter())

@@ -122,7 +122,7 @@ fn restore_state_by_hand(commit: impl FnOnce(&Store, &mut Trie) -> NodeBatch) {
     let retracted: Vec<_> = blocks[4..].iter().rev().map(TestBlock::number_and_hash).collect();
     let mut difference = ChangeSet::default();
     for (number, hash) in &retracted {
-        difference.extend(store.changes(*number, hash).unwrap().reversed());
+        difference.extend(&store.changes(*number, hash).unwrap().reversed());
     }
     let (head, state_root) = (blocks[3].hash, trie.root_hash());
     let rewind = Rewind { height: 3, head, retracted: &retracted, difference: &difference, state_root, flushed: None };

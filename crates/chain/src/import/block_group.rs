@@ -123,7 +123,7 @@ fn apply_valid(trie: &mut Trie, blocks: &[BlockChanges], root_before: B256) -> R
         return Ok(true);
     }
     let mut changes = ChangeSet::default();
-    blocks.iter().for_each(|block| changes.extend(ChangeSet::clone(&block.changes)));
+    blocks.iter().for_each(|block| changes.extend(&block.changes));
     changes.reversed().apply_to(trie)?;
     let root = trie.root_hash();
     match blocks.first() {

@@ -212,7 +212,7 @@ impl ImportState {
     /// Adds the changes of a block of the branch that was written.
     pub(crate) fn extend_branch(&mut self, changes: &ChangeSet) {
         if let Some(branch) = &mut self.branch {
-            Arc::make_mut(&mut branch.changes).extend(changes.clone());
+            Arc::make_mut(&mut branch.changes).extend(changes);
         }
     }
 

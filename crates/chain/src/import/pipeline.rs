@@ -38,7 +38,7 @@ const MAX_GROUPS: usize = 2 * (1 + WAITING_GROUPS);
 pub(crate) const MAX_IN_FLIGHT: usize = 2 * block_group::MAX_BLOCKS;
 
 /// Full groups whose changed keys may be in flight: a group in each thread, and a group that waits for each. A changed key takes some
-/// 500 bytes until it is written.
+/// 400 bytes until it is written.
 const GROUPS_IN_FLIGHT: usize = 4;
 
 /// Time that blocks of peers in flight may still take. A mined or announced block waits for them.

@@ -30,7 +30,7 @@ impl RewindBatch {
         let lowest = top.saturating_sub(HEIGHTS_PER_BATCH).max(height);
         while batch.height > lowest && batch.difference.len() < most_changes {
             if let Some(hash) = archive.store.main_hash(batch.height)? {
-                batch.difference.extend(archive.store.changes(batch.height, &hash)?.reversed());
+                batch.difference.extend(&archive.store.changes(batch.height, &hash)?.reversed());
             }
             batch.height -= 1;
         }

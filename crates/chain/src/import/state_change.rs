@@ -43,7 +43,7 @@ pub(crate) fn restore_state(writer: &mut HeadWriter, block: &B256, changes: &Cha
     }
     let replaced = archive.store.replaced_state(block)?;
     let mut difference = replaced.map(|replaced| replaced.changes.reversed()).unwrap_or_default();
-    difference.extend(changes.clone());
+    difference.extend(changes);
     if difference.is_empty() {
         return Ok(());
     }

@@ -8,6 +8,9 @@ use foldhash::fast::RandomState;
 use rhizome_primitives::Bytes;
 use rhizome_trie::StateDelta;
 
+/// Number of entries below which those of removed deltas are not looked for.
+const MIN_ENTRIES: usize = 4096;
+
 /// The changes of the blocks in flight, oldest first. Clones share the changes.
 #[derive(Clone, Default)]
 pub(crate) struct UnwrittenChanges {
@@ -20,9 +23,6 @@ pub(crate) struct UnwrittenChanges {
     /// Number of changes in `deltas`.
     changes: usize,
 }
-
-/// Number of entries below which those of removed deltas are not looked for.
-const MIN_ENTRIES: usize = 4096;
 
 impl UnwrittenChanges {
     /// Adds the changes of the next block.
