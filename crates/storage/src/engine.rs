@@ -9,12 +9,13 @@ use std::fs::DirEntry;
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::{MappedRwLockReadGuard, RwLock, RwLockReadGuard};
 use rhizome_primitives::B256;
 use rocksdb::{Cache, ColumnFamily, DB, ErrorKind, LogLevel, Options, WriteBatch};
 
-use crate::columns::{self, COUNTED_VALUES_KEY, IDENTITY_KEY, LAYOUT_KEY, NODE_VERSIONS_KEY};
+use crate::columns::{self, COUNTED_VALUES_KEY, HISTORY, IDENTITY_KEY, LAYOUT_KEY, NODE_VERSIONS_KEY};
 use crate::disk_probe::{PROBE_BYTES, is_disk_full};
 use crate::dropped_blocks::DroppedBlocks;
 use crate::node_files::{NodeFileError, NodeFiles};
@@ -40,6 +41,8 @@ pub(crate) struct Engine {
     /// Whether the references to long values are counted: in directories with current nodes.
     pub(crate) counts_values: bool,
     is_read_only: bool,
+    /// Whether the history was last written by an import of many blocks.
+    is_import: AtomicBool,
 }
 
 /// Settings that are the same each time the database is opened.
@@ -90,7 +93,14 @@ impl Engine {
         };
         let files = NodeFiles::open(&db, nodes, *is_temporary, *is_read_only).map_err(file_error)?;
         let journal = Arc::new(NodeJournal::new(files.end(), options.write_buffer_bytes / JOURNAL_SHARE));
-        let engine = Self { journal, files: Arc::new(files), db, counts_values, is_read_only: *is_read_only };
+        let engine = Self {
+            journal,
+            files: Arc::new(files),
+            db,
+            counts_values,
+            is_read_only: *is_read_only,
+            is_import: AtomicBool::new(false),
+        };
         journal_rows::restore(&engine)?;
         if *is_read_only {
             return Ok(engine);
@@ -101,6 +111,15 @@ impl Engine {
             FlushError::Thread(source) => StorageError::Thread { source },
         })?;
         Ok(engine)
+    }
+
+    /// Sets when new files of the history are merged, see [`columns::history_compaction`]. A failure costs time only.
+    pub(crate) fn tune_history(&self, is_import: bool) -> Result<(), StorageError> {
+        if self.is_import.swap(is_import, Ordering::Relaxed) != is_import {
+            let (option, files) = columns::history_compaction(is_import);
+            drop(self.db.set_options_cf(self.column(HISTORY)?, &[(option, &files)]));
+        }
+        Ok(())
     }
 
     pub(crate) fn column(&self, name: &'static str) -> Result<&ColumnFamily, StorageError> {
