@@ -67,19 +67,16 @@ impl BaseState {
 
     /// Returns the changes that a delta makes to a state. The delta must not delete accounts as a whole. `prior_values`: values of the
     /// state for all writes in order, if they are known; without them each is read, 2 % of an import.
-    pub fn changes(
+    pub fn changes<'a>(
         &self,
         state: &dyn StateReader,
         delta: &StateDelta,
-        prior_values: Option<Vec<Option<Bytes>>>,
+        prior_values: Option<impl ExactSizeIterator<Item = Option<&'a [u8]>>>,
     ) -> Result<ChangeSet, StateError> {
         let Some(base) = &self.0 else {
             // A deletion adds writes.
             return match prior_values.filter(|values| values.len() == delta.writes.len()) {
-                Some(values) => {
-                    let mut values = values.into_iter();
-                    ChangeSet::of(delta, |_key| Ok(values.next().flatten()))
-                }
+                Some(mut values) => ChangeSet::of_stored(delta, |_key| Ok(StoredValue::new(values.next().flatten()))),
                 None => ChangeSet::of(delta, |key| state.get(key)),
             };
         };

@@ -52,8 +52,11 @@ pub(crate) enum StoredValueView<'a> {
 
 impl StoredValue {
     /// Stores a value; an empty one is absent.
-    pub fn new(value: Option<&Bytes>) -> Self {
-        let value = value.map_or(&[][..], |value| value);
+    pub fn new(value: Option<&(impl AsRef<[u8]> + ?Sized)>) -> Self {
+        Self::of_bytes(value.map_or(&[], AsRef::as_ref))
+    }
+
+    fn of_bytes(value: &[u8]) -> Self {
         if value.len() <= INLINE_BYTES {
             return Self::of_row(value);
         }
@@ -454,7 +457,7 @@ mod tests {
         let mut set = changes(&[("a", Some(b"2")), ("b", Some(b"1"))], &[("a", b"1")]);
         let undone = set.clone().reversed();
         set.extend(&changes(&[("a", Some(b"3"))], &[("a", b"2")]));
-        assert_eq!(set.get(b"a").unwrap().before, StoredValue::new(Some(&Bytes::from_static(b"1"))));
+        assert_eq!(set.get(b"a").unwrap().before, StoredValue::new(Some(b"1")));
         set.extend(&changes(&[("a", Some(b"2"))], &[("a", b"3")]));
         set.extend(&undone);
         assert!(set.is_empty());

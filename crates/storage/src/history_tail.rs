@@ -188,7 +188,7 @@ mod tests {
     }
 
     fn stored(text: &'static str) -> Option<StoredValue> {
-        Some(StoredValue::new(Some(&Bytes::from_static(text.as_bytes()))))
+        Some(StoredValue::new(Some(text.as_bytes())))
     }
 
     #[test]

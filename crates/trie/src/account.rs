@@ -33,14 +33,21 @@ impl AccountState {
 
     /// Encodes the account as the value of its key. The empty account is `c28000`.
     pub fn encode(&self) -> Bytes {
-        let mut elements = Vec::with_capacity(80);
-        rlp::put_value(&mut elements, &self.nonce);
-        // Signed like a minimum gas price: zero is `00`.
-        rlp::put_minimum_gas_price(&mut elements, Some(&self.balance));
-        if self.flags != 0 {
-            rlp::put_u64(&mut elements, self.flags);
-        }
-        rlp::list(&elements).into()
+        let mut value = Vec::with_capacity(80);
+        self.encode_to(&mut value);
+        Bytes::copy_from_slice(&value)
+    }
+
+    /// Appends the value of the account's key.
+    pub fn encode_to(&self, out: &mut Vec<u8>) {
+        rlp::put_list(out, |out| {
+            rlp::put_value(out, &self.nonce);
+            // Signed like a minimum gas price: zero is `00`.
+            rlp::put_minimum_gas_price(out, Some(&self.balance));
+            if self.flags != 0 {
+                rlp::put_u64(out, self.flags);
+            }
+        });
     }
 
     /// Returns true if the code of the account reads as empty.

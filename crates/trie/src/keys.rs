@@ -154,7 +154,12 @@ fn account_length(key: &[u8]) -> Option<usize> {
 
 /// Encodes a word as a slot value, without leading zeros; `None` (no slot) for zero.
 pub fn encode_slot_value(word: U256) -> Option<Bytes> {
-    (!word.is_zero()).then(|| Bytes::copy_from_slice(strip(&word.to_be_bytes::<32>())))
+    (!word.is_zero()).then(|| Bytes::copy_from_slice(slot_value(&word.to_be_bytes())))
+}
+
+/// Returns a big-endian word as a slot value, without leading zeros.
+pub fn slot_value(word: &[u8; 32]) -> &[u8] {
+    strip(word)
 }
 
 /// Decodes a slot value; `None` if it is longer than a word, which only slots of the Bridge are.

@@ -241,4 +241,12 @@ impl SlotContent {
             SlotContent::Raw(bytes) => Some(bytes.clone()),
         }
     }
+
+    /// Appends the bytes of the value, none if it is absent.
+    pub(super) fn put(&self, out: &mut Vec<u8>) {
+        match self {
+            SlotContent::Word(word) => out.extend_from_slice(keys::slot_value(&word.to_be_bytes())),
+            SlotContent::Raw(bytes) => out.extend_from_slice(bytes),
+        }
+    }
 }

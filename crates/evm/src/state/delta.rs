@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::mem;
+use std::ops::Range;
 
 use rhizome_primitives::{B256, Bytes};
 use rhizome_trie::account::AccountState;
@@ -11,11 +12,29 @@ use super::account::{AccountRecord, Deletion, SlotRecord};
 use super::code::Code;
 
 /// Values of the base for the writes of a delta, in its order.
-pub type PriorValues = Vec<Option<Bytes>>;
+#[derive(Debug, Clone)]
+pub struct PriorValues {
+    /// The values, in any order.
+    bytes: Vec<u8>,
+    /// Where each value is. An absent value is empty.
+    places: Vec<Range<usize>>,
+}
+
+impl PriorValues {
+    /// Iterates over the values; `None` if the key has none.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<&[u8]>> {
+        let value = |place: &Range<usize>| self.bytes.get(place.clone()).filter(|value| !value.is_empty());
+        self.places.iter().map(value)
+    }
+}
 
 #[derive(Default)]
 struct Changes {
     writes: Vec<Write>,
+    /// Values of the base.
+    prior: Vec<u8>,
+    /// Memory for the value of an account.
+    scratch: Vec<u8>,
     wiped: BTreeSet<Vec<u8>>,
     /// Whether a record does not have the value of the base: of a deleted account, or the bytes of replaced code.
     lacks_base: bool,
@@ -24,7 +43,25 @@ struct Changes {
 struct Write {
     key: Vec<u8>,
     value: Option<Bytes>,
-    base: Option<Bytes>,
+    /// Where the value of the base is.
+    base: Range<usize>,
+}
+
+impl Changes {
+    fn push(&mut self, key: Vec<u8>, value: Option<Bytes>, put_base: impl FnOnce(&mut Vec<u8>)) {
+        let start = self.prior.len();
+        put_base(&mut self.prior);
+        self.writes.push(Write { key, value, base: start..self.prior.len() });
+    }
+
+    fn push_account(&mut self, key: Vec<u8>, current: Option<&AccountState>, base: Option<&AccountState>) {
+        let value = current.map(|account| {
+            self.scratch.clear();
+            account.encode_to(&mut self.scratch);
+            Bytes::copy_from_slice(&self.scratch)
+        });
+        self.push(key, value, |out| base.into_iter().for_each(|account| account.encode_to(out)));
+    }
 }
 
 /// Returns the changes of all accounts against the base, and the values of the base; `None` if the records do not have all of them.
@@ -34,9 +71,10 @@ pub(super) fn collect(accounts: &mut [AccountRecord], slots: &mut [SlotRecord]) 
     for account in accounts {
         account.collect_changes(slots, &mut changes);
     }
-    let Changes { mut writes, wiped, lacks_base } = changes;
+    let Changes { mut writes, wiped, lacks_base, prior, .. } = changes;
     writes.sort_unstable_by(|a, b| a.key.cmp(&b.key));
-    let prior = (!lacks_base).then(|| writes.iter_mut().map(|write| write.base.take()).collect());
+    let places = || writes.iter().map(|write| write.base.clone()).collect();
+    let prior = (!lacks_base).then(|| PriorValues { bytes: prior, places: places() });
     let writes = writes.into_iter().map(|write| (write.key, write.value)).collect();
     (StateDelta { wiped, writes }, prior)
 }
@@ -50,9 +88,13 @@ impl AccountRecord {
 
         let mark = &self.parts.is_marked;
         if counts(mark.is_written, mark.current != mark.base) {
-            let [value, base] =
-                [mark.current, mark.base].map(|is_there| is_there.then(|| Bytes::from_static(keys::MARK)));
-            changes.writes.push(Write { key: keys::mark_key_of(self.key()), value, base });
+            let value = mark.current.then(|| Bytes::from_static(keys::MARK));
+            let had_mark = mark.base;
+            changes.push(keys::mark_key_of(self.key()), value, |out| {
+                if had_mark {
+                    out.extend_from_slice(keys::MARK);
+                }
+            });
         }
         let code = &self.parts.code;
         if counts(code.is_written, code.current.hash() != code.base.hash()) {
@@ -61,7 +103,7 @@ impl AccountRecord {
                 Code::Present { .. } | Code::Absent => None,
             };
             changes.lacks_base |= code.base.hash().is_some();
-            changes.writes.push(Write { key: keys::code_key_of(self.key()), value: bytes, base: None });
+            changes.push(keys::code_key_of(self.key()), bytes, |_no_value| ());
         }
         // A slot that was created after a deletion has an absent base, so the comparison holds for it as well.
         for (slot, index) in mem::take(&mut self.parts.slots) {
@@ -73,15 +115,15 @@ impl AccountRecord {
                 true => keys::storage_key_of(self.key(), &B256::from(slot)),
                 false => mem::take(&mut record.key),
             };
-            changes.writes.push(Write { key, value: record.current.bytes(), base: record.base.bytes() });
+            changes.push(key, record.current.bytes(), |out| record.base.put(out));
         }
         if deletion == Deletion::Whole {
             changes.wiped.insert(self.key().to_vec());
         }
         let value = &self.parts.value;
         if counts(value.is_written, value.current != value.base) {
-            let [value, base] = [&value.current, &value.base].map(|account| account.as_ref().map(AccountState::encode));
-            changes.writes.push(Write { key: self.take_key(), value, base });
+            let (current, base) = (value.current, value.base);
+            changes.push_account(self.take_key(), current.as_ref(), base.as_ref());
         }
     }
 }
@@ -161,7 +203,8 @@ mod tests {
             prop_assert!(prior_values.is_some() || has_deletion || has_code);
             let Some(prior_values) = prior_values else { return Ok(()) };
             let read: Vec<_> = delta.writes.keys().map(|key| StateReader::get(&trie, key).unwrap()).collect();
-            prop_assert_eq!(prior_values, read);
+            let found: Vec<_> = prior_values.iter().map(|value| value.map(Bytes::copy_from_slice)).collect();
+            prop_assert_eq!(found, read);
         }
     }
 }

@@ -83,6 +83,22 @@ pub fn put_list_header(out: &mut Vec<u8>, length: usize) {
     put_header(out, 0xc0, length);
 }
 
+/// Writes a list of the elements that `write` appends, without memory for them alone if they take less than 56 bytes.
+pub fn put_list(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    put_list_header(out, 0);
+    write(out);
+    match u8::try_from(out.len() - start - 1) {
+        Ok(short) if short < 56 => out[start] = 0xc0 + short,
+        _ => {
+            let elements = out.split_off(start + 1);
+            out.truncate(start);
+            put_list_header(out, elements.len());
+            out.extend_from_slice(&elements);
+        }
+    }
+}
+
 /// Returns the list of these concatenated, encoded elements.
 pub fn list(elements: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(elements.len() + 5);
