@@ -10,7 +10,7 @@ use rhizome_evm::Deadline;
 use rhizome_primitives::{Address, B256, Block, Bytes, ChainSpec, EMPTY_ROOT};
 use rhizome_storage::{
     BlockWrite, CacheStats, ChainIdentity, ChangeSet, DiskBytes, Durability, HeadChange, NewNodes, NodeVersions, Store,
-    StoreOptions, StoreStats,
+    StoreOptions, StoreStats, receipts_row,
 };
 use rhizome_trie::{MemoryNodes, StateReader, Trie, diff};
 
@@ -493,7 +493,7 @@ fn write_genesis(store: &Store, genesis: &Block, trie: &mut Trie) -> Result<(), 
         senders: &[],
         transaction_hashes: &[],
         receipts: &[],
-        encoded_receipts: &[],
+        receipts_row: &receipts_row(&[], &[]),
         inner_accounts: None,
         nodes,
         changes: Some(&changes),

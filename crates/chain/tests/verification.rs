@@ -7,7 +7,7 @@ use rhizome_chain::{
     BlockRecord, Chain, ChainConfig, Verification, VerificationError, VerificationScope, VerifiedPart,
 };
 use rhizome_primitives::{B256, Bytes, REMASC, Receipt, Transaction, U256, address, hex};
-use rhizome_storage::{BlockWrite, ChainIdentity, ChangeSet, HeadChange, NewNodes, Store, StoreOptions};
+use rhizome_storage::{BlockWrite, ChainIdentity, ChangeSet, HeadChange, NewNodes, Store, StoreOptions, receipts_row};
 use rhizome_trie::keys::{REMASC_SENDER, account_key};
 use rhizome_trie::{MemoryNodes, StateDelta, Trie, diff};
 
@@ -59,7 +59,6 @@ fn damaged(number: u64, change: impl FnOnce(&Chain, &mut Stored)) -> (u64, Strin
     drop(chain);
 
     let store = Store::open(dir.path(), &identity, &StoreOptions::default()).unwrap();
-    let encoded: Vec<Bytes> = stored.receipts.iter().map(|receipt| receipt.encode().into()).collect();
     let enacted = [(number, record.hash)];
     let head_change = stored.flat.as_ref().map(|_| HeadChange { enacted: &enacted, retracted: &[] });
     let changes = stored.flat.as_ref().map(|flat| Arc::new(ChangeSet::of(flat, |key| store.flat_get(key)).unwrap()));
@@ -74,7 +73,7 @@ fn damaged(number: u64, change: impl FnOnce(&Chain, &mut Stored)) -> (u64, Strin
             senders: record.senders(),
             transaction_hashes: &hashes,
             receipts: &stored.receipts,
-            encoded_receipts: &encoded,
+            receipts_row: &receipts_row(&hashes, &stored.receipts),
             inner_accounts: None,
             nodes: NewNodes::default(),
             changes,
@@ -209,7 +208,6 @@ fn indexed_without_receipts(has_logs: bool) -> ((u64, String, String), Arc<Block
     let (before, after) = (source.state_trie(&parent).unwrap(), source.state_trie(&record).unwrap());
     let mut rebuilt = Trie::empty(Arc::new(MemoryNodes::default()));
     after.entries().map(Result::unwrap).for_each(|(key, value)| rebuilt.put(&key, &value).unwrap());
-    let encoded: Vec<Bytes> = receipts.iter().map(|receipt| receipt.encode().into()).collect();
     let options = StoreOptions { has_address_index: true, ..StoreOptions::default() };
     let store = Store::open(dir.path(), &identity, &options).unwrap();
     let changes = Arc::new(ChangeSet::of(&diff(&before, &after).unwrap(), |key| store.flat_get(key)).unwrap());
@@ -222,7 +220,7 @@ fn indexed_without_receipts(has_logs: bool) -> ((u64, String, String), Arc<Block
         senders: record.senders(),
         transaction_hashes: receipts.transaction_hashes(),
         receipts: &[],
-        encoded_receipts: &encoded,
+        receipts_row: &receipts_row(receipts.transaction_hashes(), &receipts),
         inner_accounts: None,
         nodes: rebuilt.commit().into(),
         changes: Some(&changes),

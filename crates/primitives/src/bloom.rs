@@ -6,6 +6,9 @@ use crate::keccak::keccak256_all;
 use crate::receipt::Log;
 use alloy_primitives::{B256, hex, keccak256};
 
+/// Size of the longest packed form: 127 bit numbers. All bits take hardly more.
+pub(crate) const MOST_PACKED_BYTES: usize = 254;
+
 /// Bloom of 2048 bits in 256 bytes, big-endian: bit 0 is the lowest bit of the last byte.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Bloom([u8; 256]);
@@ -22,6 +25,36 @@ impl Bloom {
     /// Copies the bloom of a header or receipt; `None` unless there are exactly 256 bytes.
     pub fn from_slice(bytes: &[u8]) -> Option<Bloom> {
         bytes.try_into().ok().map(Bloom)
+    }
+
+    /// Returns the numbers of the set bits, two bytes each, or all 256 bytes if that takes less. Most blooms have few bits.
+    pub(crate) fn packed<'a>(&'a self, space: &'a mut [u8; MOST_PACKED_BYTES]) -> &'a [u8] {
+        let mut length = 0;
+        for (word, lowest) in self.0.rchunks_exact(8).zip((0u16..).step_by(64)) {
+            let mut bits = word.iter().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
+            while bits != 0 {
+                let bit = lowest + bits.trailing_zeros() as u16;
+                let Some(place) = space.get_mut(length..length + 2) else { return &self.0 };
+                place.copy_from_slice(&bit.to_be_bytes());
+                length += 2;
+                bits &= bits - 1;
+            }
+        }
+        space.get(..length).unwrap_or_default()
+    }
+
+    /// Reads the result of `packed`.
+    pub fn from_packed(bytes: &[u8]) -> Option<Bloom> {
+        if let Some(whole) = Bloom::from_slice(bytes) {
+            return Some(whole);
+        }
+        let (bits, rest) = bytes.as_chunks::<2>();
+        let mut bloom = Bloom::ZERO;
+        for bit in bits {
+            let bit = u16::from_be_bytes(*bit);
+            *bloom.0.get_mut(255_usize.checked_sub(usize::from(bit / 8))?)? |= 1 << (bit % 8);
+        }
+        rest.is_empty().then_some(bloom)
     }
 
     /// Computes the bloom of a receipt with these logs.

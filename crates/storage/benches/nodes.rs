@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use rhizome_primitives::{B256, Bytes, U256, keccak256};
-use rhizome_storage::{BlockWrite, ChainIdentity, NewNodes, Store, StoreOptions};
+use rhizome_storage::{BlockWrite, ChainIdentity, NewNodes, Store, StoreOptions, receipts_row};
 use rhizome_trie::{MemoryNodes, NodeSource, SourceError, StateDelta, Trie};
 use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options, WriteBatch};
 use tempfile::TempDir;
@@ -104,7 +104,7 @@ fn write_block(store: &Store, number: u64, nodes: NewNodes) -> Result<(), Box<dy
         senders: &[],
         transaction_hashes: &[],
         receipts: &[],
-        encoded_receipts: &[],
+        receipts_row: &receipts_row(&[], &[]),
         inner_accounts: None,
         nodes: NewNodes { base_root: Some(B256::ZERO), ..nodes },
         changes: Some(&Arc::default()),

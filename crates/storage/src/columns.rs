@@ -13,7 +13,7 @@
 //! | `history` | length of a trie key, the key, number of a block of the best chain that changed it | value before the block |
 //! | `blocks` | block hash | total difficulty, state root after the block, senders, raw block |
 //! | `heights` | number, big-endian | hash, total difficulty and main flag of each block, in order of arrival |
-//! | `receipts` | block hash | transaction hashes and receipts |
+//! | `receipts` | block hash | transaction hashes and receipts, with the numbers of the bits of their blooms |
 //! | `transactions` | transaction hash | hash and index of each block that holds it |
 //! | `addresses` | address, number of a block of the best chain | indexes of the transactions in which the address takes part |
 //! | `calls` | hash of a block that was executed with the index of inner calls | accounts of the inner calls of each transaction |

@@ -89,7 +89,9 @@ pub use log_shard::LOG_SHARD_BLOCKS;
 pub use merged_lists::merge_sorted;
 pub use older_blocks::{OlderBlocks, TakenBlock};
 pub use options::{ChainIdentity, Durability, NodeVersions, StoreOptions};
-pub use record::{FlushedTrie, HeightEntry, RawReceipt, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation};
+pub use record::{
+    FlushedTrie, HeightEntry, RawReceipt, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation, receipts_row,
+};
 pub use restored::RestoreFolder;
 pub use state_files::StateRows;
 pub use store::{CacheStats, Store, StoreStats};

@@ -98,7 +98,7 @@ impl<'a> RawReceipt<'a> {
     /// [`LogRef::decode`]: rhizome_primitives::LogRef::decode
     pub fn bloom_and_logs(&self) -> Option<(Bloom, impl Iterator<Item = rlp::Item<'a>> + use<'a>)> {
         let mut elements = self.0.elements("receipt").ok()?;
-        let bloom = Bloom::from_slice(elements.nth(2)?.ok()?.bytes())?;
+        let bloom = Bloom::from_packed(elements.nth(2)?.ok()?.bytes())?;
         let logs = elements.next()?.ok()?.elements("logs").ok()?;
         Some((bloom, logs.map_while(Result::ok)))
     }
@@ -114,6 +114,8 @@ pub struct TransactionLocation {
 }
 
 const LOCATION_BYTES: usize = 36;
+/// Approximate size of a stored receipt with one log, with the hash of its transaction.
+const RECEIPT_BYTES: usize = 256;
 
 pub(crate) fn encode_block(raw: &[u8], total_difficulty: U256, state_root: &B256, senders: &[Address]) -> Vec<u8> {
     let mut row = Vec::with_capacity(raw.len() + senders.len() * 20 + 72);
@@ -171,15 +173,15 @@ pub(crate) fn decode_heights(row: &[u8]) -> Option<Vec<HeightEntry>> {
     Some(entries)
 }
 
-pub(crate) fn encode_receipts(transaction_hashes: &[B256], receipts: &[Bytes]) -> Vec<u8> {
-    let length: usize = receipts.iter().map(|receipt| receipt.len()).sum();
-    let mut row = Vec::with_capacity(length + transaction_hashes.len() * 32 + 16);
+/// Returns the row of the receipts of a block.
+pub fn receipts_row(transaction_hashes: &[B256], receipts: &[Receipt]) -> Vec<u8> {
+    let mut row = Vec::with_capacity(transaction_hashes.len() * RECEIPT_BYTES);
     push_count(&mut row, transaction_hashes.len());
     for hash in transaction_hashes {
         row.extend_from_slice(hash.as_slice());
     }
     for receipt in receipts {
-        row.extend_from_slice(receipt);
+        receipt.encode_packed(&mut row);
     }
     row
 }
@@ -190,7 +192,7 @@ pub(crate) fn decode_receipts(row: &[u8]) -> Option<StoredReceipts> {
     let mut receipts = Vec::with_capacity(transaction_hashes.len());
     while !reader.0.is_empty() {
         let (item, rest) = rlp::Item::first(reader.0).ok()?;
-        receipts.push(Receipt::decode(item.encoding()).ok()?);
+        receipts.push(Receipt::decode_packed(item.encoding()).ok()?);
         reader.0 = rest;
     }
     (receipts.len() == transaction_hashes.len()).then_some(StoredReceipts { transaction_hashes, receipts })

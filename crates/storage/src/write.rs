@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::{mem, slice};
 
-use rhizome_primitives::{Address, B256, Bytes, Receipt, U256};
+use rhizome_primitives::{Address, B256, Receipt, U256};
 use rhizome_trie::{NodeBatch, NodeRows};
 use rocksdb::WriteBatch;
 
@@ -44,10 +44,10 @@ pub struct BlockWrite<'a> {
     pub senders: &'a [Address],
     /// Hash of each transaction.
     pub transaction_hashes: &'a [B256],
-    /// Receipt of each transaction.
+    /// Receipt of each transaction, for the indexes.
     pub receipts: &'a [Receipt],
-    /// Encoding of each receipt.
-    pub encoded_receipts: &'a [Bytes],
+    /// Result of [`receipts_row`](crate::receipts_row).
+    pub receipts_row: &'a [u8],
     /// Accounts of its inner calls; `None` unless they were collected.
     pub inner_accounts: Option<&'a InnerAccounts>,
     /// Trie nodes and long values that the block adds.
@@ -125,12 +125,11 @@ impl BlockWrite<'_> {
     fn batch_bytes(&self) -> usize {
         let changes = self.changes.map_or(0, |changes| changes.len());
         let rows = self.transaction_hashes.len() * 3 + changes * if self.head_change.is_some() { 3 } else { 1 };
-        let receipts: usize = self.encoded_receipts.iter().map(|receipt| receipt.len()).sum();
         let nodes = if self.nodes.base_root.is_some() { 0 } else { self.nodes.by_hash.bytes() };
         self.raw.len()
             + nodes
             + self.nodes.flushed.as_ref().map_or(0, current_nodes::flush_bytes)
-            + receipts
+            + self.receipts_row.len()
             + rows * ROW_BYTES
             + 4096
     }
@@ -315,8 +314,7 @@ impl Store {
         let difficulty = self.difficulty_for_row(write.number, write.total_difficulty);
         let row = record::encode_block(write.raw, difficulty, &write.state_root, write.senders);
         batch.put_cf(engine.column(BLOCKS)?, write.hash, row);
-        let row = record::encode_receipts(write.transaction_hashes, write.encoded_receipts);
-        batch.put_cf(engine.column(RECEIPTS)?, write.hash, row);
+        batch.put_cf(engine.column(RECEIPTS)?, write.hash, write.receipts_row);
         self.batch_heights(batch, write)?;
         if let Some(accounts) = write.inner_accounts {
             call_index::put_accounts(self, batch, &write.hash, accounts)?;

@@ -19,7 +19,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rhizome_primitives::{Address, B256, Bloom, Bytes, Log, Receipt, U256, keccak256};
-use rhizome_storage::{BlockWrite, ChainIdentity, ChangeSet, HeadChange, NewNodes, StorageError, Store, StoreOptions};
+use rhizome_storage::{
+    BlockWrite, ChainIdentity, ChangeSet, HeadChange, NewNodes, StorageError, Store, StoreOptions, receipts_row,
+};
 use rhizome_trie::{NodeBatch, StateDelta};
 
 fn identity() -> ChainIdentity {
@@ -122,7 +124,6 @@ impl TestBlock {
         parent: Option<&BTreeMap<Vec<u8>, Vec<u8>>>,
         change: Option<(&[NumberAndHash], &[NumberAndHash])>,
     ) -> Result<u64, StorageError> {
-        let encoded: Vec<Bytes> = self.receipts.iter().map(|receipt| receipt.encode().into()).collect();
         let head_change = change.map(|(enacted, retracted)| HeadChange { enacted, retracted });
         let changes = match parent {
             Some(parent) => {
@@ -140,7 +141,7 @@ impl TestBlock {
             senders: &self.senders,
             transaction_hashes: &self.transactions,
             receipts: &self.receipts,
-            encoded_receipts: &encoded,
+            receipts_row: &receipts_row(&self.transactions, &self.receipts),
             inner_accounts: None,
             nodes: NewNodes { base_root: self.base_root, ..self.nodes.clone().into() },
             changes: Some(&changes),

@@ -7,9 +7,11 @@ use parking_lot::Mutex;
 use rhizome_evm::{
     AncestorBlock, BlockOutcome, Deadline, ExecError, PriorValues, execute_block, execute_block_with_inner_accounts,
 };
-use rhizome_primitives::{Address, B256, Block, Bytes, Receipt, U256};
-use rhizome_storage::{BlockWrite, ChangeSet, HeadChange, InnerAccounts, NewNodes, NodeVersions, StoredReceipts};
-use rhizome_trie::{NodeBatch, StateDelta, StateReader, Trie, ValuesBefore, list_root};
+use rhizome_primitives::{Address, B256, Block, Receipt, U256};
+use rhizome_storage::{
+    BlockWrite, ChangeSet, HeadChange, InnerAccounts, NewNodes, NodeVersions, StoredReceipts, receipts_row,
+};
+use rhizome_trie::{NodeBatch, StateDelta, StateReader, Trie, TrieError, ValuesBefore, list_root};
 
 use crate::archive::Archive;
 use crate::archive::ancestry::ChainAncestry;
@@ -76,7 +78,6 @@ pub(crate) struct VerifiedBlock {
     pub(crate) record: Arc<BlockRecord>,
     raw: Vec<u8>,
     pub(crate) receipts: Vec<Receipt>,
-    encoded_receipts: Vec<Bytes>,
     /// Accounts of inner calls, if they are collected.
     pub(crate) inner_accounts: Option<InnerAccounts>,
     /// Changes of the block to the state.
@@ -259,16 +260,13 @@ impl ImportSteps {
         let ExecutedBlock { checked, outcome, delta: _, changes } = executed;
         let CheckedBlock { block, raw, senders, total_difficulty, is_stored, .. } = checked;
         let spec = &self.config.spec;
-        let encoded_receipts: Vec<Bytes> = outcome.receipts.iter().map(|receipt| receipt.encode().into()).collect();
-        let items = encoded_receipts.iter().map(AsRef::as_ref);
-        let receipts_root = list_root(items, is_orchid(spec, block.header.number))?;
+        let receipts_root = receipts_root(&outcome.receipts, is_orchid(spec, block.header.number))?;
         check_outcome(&block.header, &ExecutionResult { outcome: &outcome, state_root, receipts_root }, spec)?;
         let record = Arc::new(BlockRecord::new(block, raw.len(), total_difficulty, state_root, senders));
         Ok(VerifiedBlock {
             record,
             raw,
             receipts: outcome.receipts,
-            encoded_receipts,
             inner_accounts: outcome.inner_accounts.map(InnerAccounts::of),
             changes,
             nodes,
@@ -380,7 +378,7 @@ impl ImportSteps {
             senders: &senders,
             transaction_hashes: &[],
             receipts: &[],
-            encoded_receipts: &[],
+            receipts_row: &receipts_row(&[], &[]),
             inner_accounts: None,
             nodes: NewNodes::default(),
             changes: None,
@@ -418,12 +416,15 @@ impl ImportSteps {
 struct BlockRows {
     block: VerifiedBlock,
     transaction_hashes: Vec<B256>,
+    receipts_row: Vec<u8>,
 }
 
 impl BlockRows {
     fn new(block: VerifiedBlock) -> Self {
-        let transaction_hashes = block.record.block.transactions.iter().map(|transaction| transaction.hash()).collect();
-        Self { block, transaction_hashes }
+        let transactions = block.record.block.transactions.iter();
+        let transaction_hashes: Vec<B256> = transactions.map(|transaction| transaction.hash()).collect();
+        let receipts_row = receipts_row(&transaction_hashes, &block.receipts);
+        Self { block, transaction_hashes, receipts_row }
     }
 
     fn write<'a>(&'a mut self, head_change: Option<HeadChange<'a>>) -> BlockWrite<'a> {
@@ -438,7 +439,7 @@ impl BlockRows {
             senders: block.record.senders(),
             transaction_hashes: &self.transaction_hashes,
             receipts: &block.receipts,
-            encoded_receipts: &block.encoded_receipts,
+            receipts_row: &self.receipts_row,
             inner_accounts: block.inner_accounts.as_ref(),
             nodes,
             changes: Some(&block.changes),
@@ -451,6 +452,17 @@ impl BlockRows {
         let VerifiedBlock { record, receipts, is_stored, .. } = self.block;
         archive.remember(&record, StoredReceipts { transaction_hashes: self.transaction_hashes, receipts }, is_stored);
     }
+}
+
+fn receipts_root(receipts: &[Receipt], is_orchid: bool) -> Result<B256, TrieError> {
+    let mut encoded = Vec::new();
+    let mut encode = |receipt: &Receipt| {
+        let start = encoded.len();
+        receipt.encode_to(&mut encoded);
+        start..encoded.len()
+    };
+    let places: Vec<_> = receipts.iter().map(&mut encode).collect();
+    list_root(places.into_iter().filter_map(|place| encoded.get(place)), is_orchid)
 }
 
 /// Separates verdicts about a block from failures of the node.

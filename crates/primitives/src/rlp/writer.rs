@@ -83,6 +83,25 @@ pub fn put_list_header(out: &mut Vec<u8>, length: usize) {
     put_header(out, 0xc0, length);
 }
 
+/// Returns the size of a string with its header.
+pub fn bytes_length(bytes: &[u8]) -> usize {
+    match bytes {
+        [single] if *single < 0x80 => 1,
+        _ => with_header(bytes.len()),
+    }
+}
+
+/// Returns the size of a number of up to 64 bits.
+pub fn u64_length(value: u64) -> usize {
+    bytes_length(strip_zeros(&value.to_be_bytes()))
+}
+
+/// Returns the size of a list, or of a string of several bytes, with its header. `length`: without.
+pub fn with_header(length: usize) -> usize {
+    let digits = if length < 56 { 0 } else { strip_zeros(&length.to_be_bytes()).len() };
+    1 + digits + length
+}
+
 /// Writes a list of the elements that `write` appends, without memory for them alone if they take less than 56 bytes.
 pub fn put_list(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
