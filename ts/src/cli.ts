@@ -3,7 +3,8 @@ import { reportFailure } from './cli/failure.ts'
 import { createProgram } from './cli/program.ts'
 
 try {
-  await createProgram().parseAsync(process.argv)
+  const program = await createProgram(process.argv.slice(2))
+  await program.parseAsync(process.argv)
 } catch (error) {
   // Commander has already printed the problem.
   process.exitCode = error instanceof CommanderError ? (error.exitCode === 0 ? 0 : 2) : reportFailure(error)
