@@ -242,7 +242,7 @@ impl SlotContent {
         }
     }
 
-    /// Appends the bytes of the value, none if it is absent.
+    /// Appends the bytes of the value; an absent value is empty.
     pub(super) fn put(&self, out: &mut Vec<u8>) {
         match self {
             SlotContent::Word(word) => out.extend_from_slice(keys::slot_value(&word.to_be_bytes())),
