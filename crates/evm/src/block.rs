@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rhizome_primitives::{Address, Bloom, ChainSpec, I256, REMASC, Receipt, Transaction, U256};
 use rhizome_trie::activation::{SetUpMode, set_ups};
-use rhizome_trie::{StateDelta, StateError, StateReader};
+use rhizome_trie::{PriorValues, StateDelta, StateError, StateReader};
 
 use crate::block_env::{Ancestry, BlockEnv};
 use crate::deadline::Deadline;
@@ -13,7 +13,7 @@ use crate::error::ExecError;
 use crate::evm::Evm;
 use crate::machine::Machine;
 use crate::overrides::StateOverrides;
-use crate::state::{AccessSet, Checkpoint, PriorValues, State};
+use crate::state::{AccessSet, Checkpoint, State};
 use crate::tracing::{EnclosingTransaction, Inspected, InspectingTracer, Inspection, complete, view_after};
 use crate::tracing::{InterpreterTracer, NoOpTracer};
 use crate::transaction::{FeePayment, SublistState, TransactionContext, TransactionOutcome};

@@ -45,7 +45,7 @@ pub use frame::End;
 pub use halt::HaltReason;
 pub use overrides::{AccountOverride, StateOverrides};
 pub use replay::{BlockReplay, ReplayLog, ReplayedBlock};
-pub use state::{AccessSet, AccountId, Checkpoint, ListedSlot, PriorValues, State};
+pub use state::{AccessSet, AccountId, Checkpoint, ListedSlot, State};
 pub use sublists::{execute_block, execute_block_with_inner_accounts};
 pub use transaction::{FeePayment, SublistState, TransactionOutcome, charged_intrinsic_gas};
 pub use yielding::yield_periodically;

@@ -19,11 +19,10 @@ use std::sync::Arc;
 use crate::hash_maps::HashMap;
 use rhizome_primitives::{Address, U256};
 use rhizome_trie::account::AccountState;
-use rhizome_trie::{StateDelta, StateError, StateReader, keys};
+use rhizome_trie::{PriorValues, StateDelta, StateError, StateReader, keys};
 
 pub use access::{AccessKey, AccessKeys, AccessSet};
 pub use account_id::AccountId;
-pub use delta::PriorValues;
 pub use slot_listing::ListedSlot;
 pub use undo::Checkpoint;
 

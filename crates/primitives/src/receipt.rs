@@ -143,7 +143,7 @@ impl Receipt {
         Self::decode_with(raw, Bloom::from_packed)
     }
 
-    fn decode_with(raw: &[u8], read_bloom: impl FnOnce(&[u8]) -> Option<Bloom>) -> Result<Receipt, DecodeError> {
+    fn decode_with(raw: &[u8], read_bloom: fn(&[u8]) -> Option<Bloom>) -> Result<Receipt, DecodeError> {
         let [_, cumulative_gas, bloom, logs, gas_used, status] = rlp::decode_list(raw)?.exactly("receipt")?;
         let bloom = bloom.bytes();
         Ok(Receipt {

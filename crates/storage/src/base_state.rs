@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use rhizome_primitives::{B256, Bytes};
-use rhizome_trie::{StateDelta, StateError, StateReader, keys};
+use rhizome_trie::{PriorValues, StateDelta, StateError, StateReader, keys};
 
 use crate::StorageError;
 use crate::change_set::{ChangeSet, StoredValue};
@@ -67,15 +67,15 @@ impl BaseState {
 
     /// Returns the changes that a delta makes to a state. The delta must not delete accounts as a whole. `prior_values`: values of the
     /// state for all writes in order, if they are known; without them each is read, 2 % of an import.
-    pub fn changes<'a>(
+    pub fn changes(
         &self,
         state: &dyn StateReader,
         delta: &StateDelta,
-        prior_values: Option<impl ExactSizeIterator<Item = Option<&'a [u8]>>>,
+        prior_values: Option<&PriorValues>,
     ) -> Result<ChangeSet, StateError> {
         let Some(base) = &self.0 else {
             // A deletion adds writes.
-            return match prior_values.filter(|values| values.len() == delta.writes.len()) {
+            return match prior_values.map(PriorValues::iter).filter(|values| values.len() == delta.writes.len()) {
                 Some(mut values) => ChangeSet::of_stored(delta, |_key| Ok(StoredValue::new(values.next().flatten()))),
                 None => ChangeSet::of(delta, |key| state.get(key)),
             };

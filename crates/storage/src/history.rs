@@ -15,7 +15,7 @@ use crate::StorageError;
 use crate::change_set::{ChangeSet, StoredValue};
 use crate::columns::{FLAT, HISTORY, HISTORY_END_KEY, LAST_KEY, META};
 use crate::database::Database;
-use crate::history_key::{RowKey, row_key, split_row_key, without_number};
+use crate::history_key::{row_key, split_row_key, without_number};
 use crate::history_tail::HistoryTail;
 
 /// Account 31, contract marker 1, hash prefix 10, slot 32.
@@ -40,7 +40,7 @@ pub(crate) fn add_to_batch(
 }
 
 /// Returns the keys of the rows of a block's changes.
-pub(crate) fn row_keys(database: &Database, number: u64, changes: &ChangeSet) -> impl Iterator<Item = RowKey> {
+pub(crate) fn row_keys(database: &Database, number: u64, changes: &ChangeSet) -> impl Iterator<Item = Vec<u8>> {
     let changes = database.has_history().then_some(changes);
     changes.into_iter().flat_map(|changes| changes.iter()).map(move |(key, _)| row_key(key, number))
 }
@@ -50,7 +50,7 @@ pub(crate) fn row_keys(database: &Database, number: u64, changes: &ChangeSet) ->
 pub(crate) fn remove_in_batch(
     database: &Database,
     batch: &mut WriteBatch,
-    mut row_keys: Vec<RowKey>,
+    mut row_keys: Vec<Vec<u8>>,
 ) -> Result<(), StorageError> {
     let engine = database.engine()?;
     let column = engine.column(HISTORY)?;

@@ -3,10 +3,6 @@
 //! The length comes first, so the rows of a trie key are never between those of another.
 
 use rocksdb::SliceTransform;
-use smallvec::SmallVec;
-
-/// Key of a row, without an allocation.
-pub(crate) type RowKey = SmallVec<[u8; 88]>;
 
 /// Size of the block number at the end.
 const NUMBER_BYTES: usize = 8;
@@ -20,8 +16,8 @@ pub(crate) fn without_number(row_key: &[u8]) -> &[u8] {
     row_key.split_at_checked(row_key.len().saturating_sub(NUMBER_BYTES)).map_or(row_key, |(prefix, _)| prefix)
 }
 
-pub(crate) fn row_key(key: &[u8], number: u64) -> RowKey {
-    let mut row_key = RowKey::new();
+pub(crate) fn row_key(key: &[u8], number: u64) -> Vec<u8> {
+    let mut row_key = Vec::with_capacity(1 + key.len() + NUMBER_BYTES);
     // Keys have at most 74 bytes.
     row_key.push(key.len() as u8);
     row_key.extend_from_slice(key);

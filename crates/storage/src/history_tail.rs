@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use crate::change_set::{ChangeSet, StoredValue};
 use crate::columns::{self, HISTORY, HISTORY_END_KEY, META};
 use crate::database::Database;
-use crate::history_key::{RowKey, row_key};
+use crate::history_key::row_key;
 use crate::node_files::NodeFileError;
 use crate::{StorageError, table_file};
 
@@ -111,7 +111,7 @@ impl HistoryTail {
     }
 
     /// Returns the rows of the blocks up to `last`, in the order of their keys.
-    fn rows(&self, last: u64) -> impl Iterator<Item = (RowKey, &[u8])> {
+    fn rows(&self, last: u64) -> impl Iterator<Item = (Vec<u8>, &[u8])> {
         let mut rows: Vec<(&[u8], u64, &StoredValue)> = Vec::with_capacity(self.changes);
         for (number, changes) in self.blocks.iter().take_while(|(number, _)| *number <= last) {
             rows.extend(changes.iter().map(|(key, change)| (key, *number, &change.before)));

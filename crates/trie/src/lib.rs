@@ -57,6 +57,6 @@ pub use processor_turn::yield_processor;
 pub use proof::{ProofError, ProofOutcome, verify};
 pub use record::{NodePlace, RecordLayout, SourceNode, WantedNode};
 pub use source::{MemoryNodes, NodePosition, NodeSource};
-pub use state::{StateDelta, StateError, StateReader};
+pub use state::{PriorValues, StateDelta, StateError, StateReader};
 pub use trie::Trie;
 pub use value::{KnownValue, ValuesBefore};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use rhizome_primitives::{B256, Bytes, DecodeError, keccak256};
 
@@ -58,6 +58,26 @@ pub struct StateDelta {
     pub wiped: BTreeSet<Vec<u8>>,
     /// New values; `None` or an empty value deletes the key.
     pub writes: BTreeMap<Vec<u8>, Option<Bytes>>,
+}
+
+/// Values in a state for the writes of a delta against it, in its order.
+#[derive(Debug, Clone)]
+pub struct PriorValues {
+    bytes: Vec<u8>,
+    places: Vec<Range<usize>>,
+}
+
+impl PriorValues {
+    /// Creates the values: `bytes` has them in any order, `places` says where each one is. An absent value is empty.
+    pub fn new(bytes: Vec<u8>, places: Vec<Range<usize>>) -> Self {
+        Self { bytes, places }
+    }
+
+    /// Iterates over the values; `None` if the key has none.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<&[u8]>> {
+        let value = |place: &Range<usize>| self.bytes.get(place.clone()).filter(|value| !value.is_empty());
+        self.places.iter().map(value)
+    }
 }
 
 impl StateDelta {

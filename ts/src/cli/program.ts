@@ -1,24 +1,35 @@
 import { Command } from 'commander'
 import { version } from '../version.ts'
+import { archiveCommand } from './archive.ts'
+import { configCommand } from './config.ts'
+import { exportCommand } from './export.ts'
+import { forkCacheCommand } from './forkCache.ts'
+import { importCommand } from './import.ts'
+import { infoCommand } from './info.ts'
+import { migrateCommand } from './migrate.ts'
+import { pruneCommand } from './prune.ts'
+import { rewindCommand } from './rewind.ts'
+import { snapshotCommand } from './snapshot.ts'
+import { verifyCommand } from './verify.ts'
 
-/** The commands in the order of the help. Each module is loaded when it is needed: all of them take 40 ms. */
-const commands: Readonly<Record<string, () => Promise<Command>>> = {
+/** The commands in the order of the help. Large modules are loaded when they are needed: all of them take 40 ms. */
+const commands: Readonly<Record<string, () => Command | Promise<Command>>> = {
   start: async () => (await import('./start.ts')).startCommand(),
-  import: async () => (await import('./import.ts')).importCommand(),
-  export: async () => (await import('./export.ts')).exportCommand(),
-  archive: async () => (await import('./archive.ts')).archiveCommand(),
-  snapshot: async () => (await import('./snapshot.ts')).snapshotCommand(),
-  migrate: async () => (await import('./migrate.ts')).migrateCommand(),
-  rewind: async () => (await import('./rewind.ts')).rewindCommand(),
-  prune: async () => (await import('./prune.ts')).pruneCommand(),
-  verify: async () => (await import('./verify.ts')).verifyCommand(),
-  info: async () => (await import('./info.ts')).infoCommand(),
+  import: importCommand,
+  export: exportCommand,
+  archive: archiveCommand,
+  snapshot: snapshotCommand,
+  migrate: migrateCommand,
+  rewind: rewindCommand,
+  prune: pruneCommand,
+  verify: verifyCommand,
+  info: infoCommand,
   peers: async () => (await import('./peers.ts')).peersCommand(),
   compare: async () => (await import('./compare.ts')).compareCommand(),
-  config: async () => (await import('./config.ts')).configCommand(),
+  config: configCommand,
   keys: async () => (await import('./keys.ts')).keysCommand(),
   bridge: async () => (await import('./bridge.ts')).bridgeCommand(),
-  'fork-cache': async () => (await import('./forkCache.ts')).forkCacheCommand(),
+  'fork-cache': forkCacheCommand,
 }
 
 /**
@@ -33,7 +44,7 @@ export async function createProgram([name = '']: readonly string[]): Promise<Com
     .configureOutput({ outputError: (text, write) => write(`rhizome: ${text.replace(/^error: /, '')}`) })
     .showHelpAfterError('(see --help)')
   const named = Object.hasOwn(commands, name) ? commands[name] : undefined
-  const loaded = await Promise.all((named === undefined ? Object.values(commands) : [named]).map((load) => load()))
+  const loaded = await Promise.all((named === undefined ? Object.values(commands) : [named]).map((create) => create()))
   for (const command of loaded) {
     program.addCommand(command.copyInheritedSettings(program))
     for (const inner of command.commands) inner.copyInheritedSettings(program)

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use rhizome_evm::{PriorValues, State};
+use rhizome_evm::State;
 use rhizome_primitives::B256;
 use rhizome_storage::{ChangeSet, StateChange};
 use rhizome_trie::{StateDelta, StateError};
@@ -31,8 +31,7 @@ pub(crate) fn change_state(
     }
     let shared = Arc::clone(&writer.state);
     let state = &mut *shared.lock();
-    let prior_values = prior_values.as_ref().map(PriorValues::iter);
-    let changes = writer.steps.archive.store.base().changes(&*head_state, &delta, prior_values)?;
+    let changes = writer.steps.archive.store.base().changes(&*head_state, &delta, prior_values.as_ref())?;
     replace_state(writer, state, &changes, &delta)
 }
 

@@ -4,9 +4,7 @@ use std::mem;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use rhizome_evm::{
-    AncestorBlock, BlockOutcome, Deadline, ExecError, PriorValues, execute_block, execute_block_with_inner_accounts,
-};
+use rhizome_evm::{AncestorBlock, BlockOutcome, Deadline, ExecError, execute_block, execute_block_with_inner_accounts};
 use rhizome_primitives::{Address, B256, Block, Receipt, U256};
 use rhizome_storage::{
     BlockWrite, ChangeSet, HeadChange, InnerAccounts, NewNodes, NodeVersions, StoredReceipts, receipts_row,
@@ -170,8 +168,7 @@ impl ImportSteps {
         store.base().hide_deleted(&mut delta, &*parent_state).map_err(ChainError::from)?;
         delta.delete_key_by_key(&*parent_state).map_err(ChainError::from)?;
         let prior_values = outcome.prior_values.take();
-        let prior_values = prior_values.as_ref().map(PriorValues::iter);
-        let changes = store.base().changes(&*parent_state, &delta, prior_values).map_err(ChainError::from)?;
+        let changes = store.base().changes(&*parent_state, &delta, prior_values.as_ref()).map_err(ChainError::from)?;
         Ok(ExecutedBlock { checked, outcome, delta: Arc::new(delta), changes: Arc::new(changes) })
     }
 

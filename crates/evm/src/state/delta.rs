@@ -6,27 +6,10 @@ use std::ops::Range;
 
 use rhizome_primitives::{B256, Bytes};
 use rhizome_trie::account::AccountState;
-use rhizome_trie::{StateDelta, keys};
+use rhizome_trie::{PriorValues, StateDelta, keys};
 
 use super::account::{AccountRecord, Deletion, SlotRecord};
 use super::code::Code;
-
-/// Values of the base for the writes of a delta, in its order.
-#[derive(Debug, Clone)]
-pub struct PriorValues {
-    /// The values, in any order.
-    bytes: Vec<u8>,
-    /// Where each value is. An absent value is empty.
-    places: Vec<Range<usize>>,
-}
-
-impl PriorValues {
-    /// Iterates over the values; `None` if the key has none.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<&[u8]>> {
-        let value = |place: &Range<usize>| self.bytes.get(place.clone()).filter(|value| !value.is_empty());
-        self.places.iter().map(value)
-    }
-}
 
 #[derive(Default)]
 struct Changes {
@@ -74,7 +57,7 @@ pub(super) fn collect(accounts: &mut [AccountRecord], slots: &mut [SlotRecord]) 
     let Changes { mut writes, wiped, lacks_base, prior, .. } = changes;
     writes.sort_unstable_by(|a, b| a.key.cmp(&b.key));
     let places = || writes.iter().map(|write| write.base.clone()).collect();
-    let prior = (!lacks_base).then(|| PriorValues { bytes: prior, places: places() });
+    let prior = (!lacks_base).then(|| PriorValues::new(prior, places()));
     let writes = writes.into_iter().map(|write| (write.key, write.value)).collect();
     (StateDelta { wiped, writes }, prior)
 }
