@@ -75,7 +75,10 @@ fn compare(all: &Chain, pruned: &Chain) {
         // The second one is not derived again.
         for _ in 0..2 {
             match pruned.state_trie(&record) {
-                Ok(found) => assert!(found.entries().map(Result::unwrap).eq(trie.entries().map(Result::unwrap))),
+                Ok(found) => {
+                    assert_eq!(found.root_hash(), trie.root_hash());
+                    assert!(found.entries().map(Result::unwrap).eq(trie.entries().map(Result::unwrap)));
+                }
                 Err(ChainError::TrieNotKept { .. }) => {}
                 Err(error) => panic!("{error}"),
             }
