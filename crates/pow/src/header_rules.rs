@@ -5,7 +5,7 @@
 
 use crate::difficulty::difficulty;
 pub use crate::timestamps::{timestamp, timestamp_after_parent};
-use rhizome_primitives::{ChainSpec, Header, I256, U256};
+use rhizome_primitives::{ChainSpec, Header, I256, U256, rlp};
 
 /// Maximum ratio of a gas price to the minimum gas price of the block (RSKIP-252).
 const GAS_PRICE_CAP_FACTOR: u64 = 100;
@@ -195,10 +195,5 @@ pub fn gas_used_fits(gas_limit: &[u8], gas_used: u64) -> bool {
 
 /// Returns the gas limit as a number; `None` if the bytes are missing or have more than 256 bits.
 fn gas_limit(header: &Header) -> Option<U256> {
-    if header.gas_limit.is_empty() { None } else { U256::try_from_be_slice(strip_zeros(&header.gas_limit)) }
-}
-
-fn strip_zeros(bytes: &[u8]) -> &[u8] {
-    let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
-    bytes.get(zeros..).unwrap_or_default()
+    if header.gas_limit.is_empty() { None } else { U256::try_from_be_slice(rlp::strip_zeros(&header.gas_limit)) }
 }

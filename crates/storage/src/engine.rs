@@ -118,7 +118,7 @@ impl Engine {
     }
 
     /// Sets when new files of the history are merged, see [`columns::history_compaction`]. A failure costs time only.
-    pub(crate) fn tune_history(&self, is_import: bool) -> Result<(), StorageError> {
+    pub(crate) fn set_history_compaction(&self, is_import: bool) -> Result<(), StorageError> {
         if self.is_import.swap(is_import, Ordering::Relaxed) != is_import {
             let (option, files) = columns::history_compaction(is_import);
             drop(self.db.set_options_cf(self.column(HISTORY)?, &[(option, &files)]));

@@ -241,7 +241,7 @@ impl Store {
             return self.write_new_head(batch);
         }
         if self.history_tail.read().changes() + added > self.database.settings.options.history_tail {
-            self.database.engine()?.tune_history(writes.len() > 1)?;
+            self.database.engine()?.set_history_compaction(writes.len() > 1)?;
             self.index_history(&mut batch)?;
         }
         {

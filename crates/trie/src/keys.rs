@@ -1,7 +1,7 @@
 //! Layout of the state in the trie: keys of accounts, code and storage slots, and the encoding of slot values
 //! (docs/spec/state.md, 3).
 
-use rhizome_primitives::{B256, Bytes, U256, keccak256, keccak256_all};
+use rhizome_primitives::{B256, Bytes, U256, keccak256, keccak256_all, rlp};
 
 /// Address of the sender of REMASC transactions: one zero byte, shown as twenty in the RPC API.
 pub const REMASC_SENDER: &[u8] = &[0];
@@ -79,7 +79,7 @@ pub fn storage_key_of(account_key: &[u8], slot: &B256) -> Vec<u8> {
     key.extend_from_slice(account_key);
     key.push(STORAGE);
     key.extend(hash.iter().take(HASH_PREFIX));
-    let stripped = strip(slot.as_slice());
+    let stripped = rlp::strip_zeros(slot.as_slice());
     key.extend_from_slice(if stripped.is_empty() { &[0] } else { stripped });
     key
 }
@@ -154,22 +154,12 @@ fn account_length(key: &[u8]) -> Option<usize> {
 
 /// Encodes a word as a slot value, without leading zeros; `None` (no slot) for zero.
 pub fn encode_slot_value(word: U256) -> Option<Bytes> {
-    (!word.is_zero()).then(|| Bytes::copy_from_slice(slot_value(&word.to_be_bytes())))
-}
-
-/// Returns a big-endian word as a slot value, without leading zeros.
-pub fn slot_value(word: &[u8; 32]) -> &[u8] {
-    strip(word)
+    (!word.is_zero()).then(|| Bytes::copy_from_slice(rlp::strip_zeros(&word.to_be_bytes::<32>())))
 }
 
 /// Decodes a slot value; `None` if it is longer than a word, which only slots of the Bridge are.
 pub fn decode_slot_value(value: &[u8]) -> Option<U256> {
     (value.len() <= 32).then(|| U256::from_be_slice(value))
-}
-
-fn strip(bytes: &[u8]) -> &[u8] {
-    let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
-    bytes.get(zeros..).unwrap_or_default()
 }
 
 #[cfg(test)]

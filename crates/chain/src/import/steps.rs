@@ -453,12 +453,12 @@ impl BlockRows {
 
 fn receipts_root(receipts: &[Receipt], is_orchid: bool) -> Result<B256, TrieError> {
     let mut encoded = Vec::new();
-    let mut encode = |receipt: &Receipt| {
+    let encode = |receipt: &Receipt| {
         let start = encoded.len();
         receipt.encode_to(&mut encoded);
         start..encoded.len()
     };
-    let places: Vec<_> = receipts.iter().map(&mut encode).collect();
+    let places: Vec<_> = receipts.iter().map(encode).collect();
     list_root(places.into_iter().filter_map(|place| encoded.get(place)), is_orchid)
 }
 

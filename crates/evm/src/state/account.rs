@@ -3,7 +3,7 @@
 use std::mem;
 
 use crate::hash_maps::HashMap;
-use rhizome_primitives::{B256, Bytes, U256};
+use rhizome_primitives::{B256, Bytes, U256, rlp};
 use rhizome_trie::account::AccountState;
 use rhizome_trie::keys;
 use rhizome_trie::{StateError, StateReader};
@@ -245,7 +245,7 @@ impl SlotContent {
     /// Appends the bytes of the value; an absent value is empty.
     pub(super) fn put(&self, out: &mut Vec<u8>) {
         match self {
-            SlotContent::Word(word) => out.extend_from_slice(keys::slot_value(&word.to_be_bytes())),
+            SlotContent::Word(word) => out.extend_from_slice(rlp::strip_zeros(&word.to_be_bytes::<32>())),
             SlotContent::Raw(bytes) => out.extend_from_slice(bytes),
         }
     }
