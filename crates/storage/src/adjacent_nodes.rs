@@ -3,60 +3,53 @@
 //! A block writes the changed nodes of a path one behind the other, and the next change below a node goes to the child that changed last
 //! every second time. Then no other page of the data is read.
 //!
-//! The bytes are kept until about as many others were noted, so that the memory stays below 10 MB.
+//! The bytes of the last read of a page are kept, for a bounded number of pages: at most 5 MB.
 
-use std::collections::HashMap;
-use std::mem;
-
-use foldhash::fast::RandomState;
 use parking_lot::Mutex;
-use rhizome_primitives::Bytes;
 use rhizome_trie::{NodePlace, RecordLayout, SourceNode};
 
-/// Places in a generation. Two generations are kept.
-const GENERATION: usize = 4096;
+use crate::node_files::PAGE_BYTES;
 
-/// Bytes behind records that were read, by their places.
-#[derive(Default)]
+/// Pages of which bytes are kept.
+const PAGES: usize = 4096;
+
+/// Bytes that were read with a record, by their page.
 pub(crate) struct AdjacentNodes {
-    generations: Mutex<Generations>,
+    pages: Box<[Mutex<ReadBytes>]>,
 }
 
+/// Bytes from a place on.
 #[derive(Default)]
-struct Generations {
-    new: HashMap<NodePlace, Bytes, RandomState>,
-    old: HashMap<NodePlace, Bytes, RandomState>,
+struct ReadBytes {
+    place: NodePlace,
+    bytes: Vec<u8>,
+}
+
+impl Default for AdjacentNodes {
+    fn default() -> Self {
+        Self { pages: (0..PAGES).map(|_| Mutex::default()).collect() }
+    }
 }
 
 impl AdjacentNodes {
-    /// Returns the node that was read at a place. The caller checks its hash: the record may have been written later. A second call does
-    /// not find it.
-    pub(crate) fn take(&self, place: NodePlace) -> Option<SourceNode> {
-        let bytes = self.generations.lock().take(place)?;
-        let layout = RecordLayout::read(&bytes)?;
-        let node = layout.node(&bytes)?;
-        self.note(place.after(layout.length()), bytes.slice(layout.length()..));
-        Some(node)
+    /// Returns the node that was read at a place. The caller checks its hash: the record may have been written later.
+    pub(crate) fn find(&self, place: NodePlace) -> Option<SourceNode> {
+        let read = self.page(place)?.lock();
+        let bytes = read.bytes.get(place.bytes_behind(read.place)?..)?;
+        RecordLayout::read(bytes)?.node(bytes)
     }
 
-    /// Notes the bytes at a place, which were read with the record before it.
-    pub(crate) fn note(&self, place: NodePlace, bytes: Bytes) {
-        if !bytes.is_empty() {
-            self.generations.lock().insert(place, bytes);
+    /// Keeps the bytes at a place, in place of those of an earlier read of the same page.
+    pub(crate) fn note(&self, place: NodePlace, bytes: Vec<u8>) {
+        if let Some(page) = self.page(place) {
+            *page.lock() = ReadBytes { place, bytes };
         }
     }
-}
 
-impl Generations {
-    fn take(&mut self, place: NodePlace) -> Option<Bytes> {
-        self.new.remove(&place).or_else(|| self.old.remove(&place))
-    }
-
-    fn insert(&mut self, place: NodePlace, bytes: Bytes) {
-        if self.new.len() >= GENERATION {
-            self.old = mem::take(&mut self.new);
-        }
-        self.new.insert(place, bytes);
+    fn page(&self, place: NodePlace) -> Option<&Mutex<ReadBytes>> {
+        // The pages of a file are neighbours, and files differ in their first page.
+        let page = place.offset() as usize / PAGE_BYTES + usize::from(place.file()) * 1031;
+        self.pages.get(page % PAGES)
     }
 }
 
@@ -78,26 +71,29 @@ mod tests {
         let mut place = NodePlace::new(1, 500);
         let batch = trie.commit_at(place);
         let adjacent = AdjacentNodes::default();
-        adjacent.note(place, Bytes::copy_from_slice(batch.records()));
+        assert_eq!(adjacent.find(place), None);
+        adjacent.note(place, batch.records().to_vec());
         let mut found = 0;
         for message in batch.messages() {
-            let node = adjacent.take(place).unwrap();
+            let node = adjacent.find(place).unwrap();
             assert_eq!(*node.message, *message);
-            assert_eq!(adjacent.take(place), None);
+            assert_eq!(adjacent.find(place), Some(node.clone()));
             place = if node.children[0].is_known() { node.children[0] } else { break };
             found += 1;
         }
         assert!(found > 5, "{found}");
+        let before_and_elsewhere = [NodePlace::new(1, 499), NodePlace::new(0, 500), NodePlace::UNKNOWN];
+        assert_eq!(before_and_elsewhere.map(|place| adjacent.find(place)), [None, None, None]);
         Ok(())
     }
 
     #[test]
     fn the_number_of_places_is_bounded() {
         let adjacent = AdjacentNodes::default();
-        for offset in 0..20_000 {
-            adjacent.note(NodePlace::new(0, offset), Bytes::from_static(b"bytes"));
+        for page in 0..20_000 {
+            adjacent.note(NodePlace::new(0, page * PAGE_BYTES as u32), b"bytes".to_vec());
         }
-        let generations = adjacent.generations.lock();
-        assert!(generations.new.len() + generations.old.len() <= 2 * GENERATION);
+        let kept = adjacent.pages.iter().filter(|page| !page.lock().bytes.is_empty());
+        assert_eq!(kept.count(), PAGES);
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! Start reading at [`Store`] (`store.rs`: reads; `write.rs`: contents of a block write, rewinds), then `database.rs`
 //! (typed access to rows and nodes), `engine.rs` and `write_faults.rs` (opening and reopening, a disk that refuses
-//! writes), `columns.rs` (rows of each column and their tuning), `node_journal.rs`, `node_files.rs` and `adjacent_nodes.rs`
+//! writes), `columns.rs` (rows of each column and their tuning), `node_journal.rs`, `node_files.rs`, `adjacent_nodes.rs` and `node_cache.rs`
 //! (storage of trie nodes), `change_set.rs` and `history.rs` (changes of blocks, earlier states), `kept_states.rs` and
 //! `value_references.rs` (removal of old states and of their long values), `log_index.rs` (log search), `address_index.rs` (transactions by address), `call_index.rs`
 //! (accounts of inner calls), `headers.rs` (headers ahead of their blocks), `state_files.rs` and `takeover.rs` (a state from peers), `base_state.rs` (the state that a fork
@@ -44,6 +44,7 @@ mod log_index;
 mod log_shard;
 mod main_hashes;
 mod merged_lists;
+mod node_cache;
 mod node_files;
 mod node_journal;
 mod older_blocks;

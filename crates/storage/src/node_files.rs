@@ -46,7 +46,7 @@ const FULL_FILE_BYTES: u32 = 1 << 30;
 const READ_BYTES: usize = 1024;
 /// Nearly all records are shorter.
 const RECORD_BYTES: usize = 160;
-const PAGE_BYTES: usize = 4096;
+pub(crate) const PAGE_BYTES: usize = 4096;
 const DATA: &str = "data";
 const INDEX: &str = "index";
 /// A merge that was stopped. The name is that of its first part.
@@ -161,7 +161,7 @@ impl NodeFiles {
 
     /// Returns the node at a place, with this Keccak hash.
     pub(crate) fn node_at(&self, place: NodePlace, hash: &B256) -> io::Result<SourceNode> {
-        if let Some(node) = self.adjacent.take(place).filter(|node| is_node(node, hash)) {
+        if let Some(node) = self.adjacent.find(place).filter(|node| is_node(node, hash)) {
             return Ok(node);
         }
         let node = self.read(&self.contents(), place, 0)?;
@@ -170,7 +170,7 @@ impl NodeFiles {
 
     /// Returns the node at a place, with this Keccak hash, if that needs no read of the disk.
     pub(crate) fn node_in_memory(&self, place: NodePlace, hash: &B256) -> io::Result<Option<SourceNode>> {
-        if let Some(node) = self.adjacent.take(place).filter(|node| is_node(node, hash)) {
+        if let Some(node) = self.adjacent.find(place).filter(|node| is_node(node, hash)) {
             return Ok(Some(node));
         }
         let Some(bytes) = self.contents().read_record_from_memory(place)? else { return Ok(None) };
@@ -183,12 +183,10 @@ impl NodeFiles {
         self.parse(place, contents.read_record(place, length)?).ok_or_else(mismatch)
     }
 
-    /// Returns the node of a record, and notes the bytes behind it.
+    /// Returns the node of a record, and keeps the bytes behind it.
     fn parse(&self, place: NodePlace, bytes: Vec<u8>) -> Option<SourceNode> {
-        let bytes = Bytes::from(bytes);
-        let layout = RecordLayout::read(&bytes)?;
-        let node = layout.node(&bytes)?;
-        self.adjacent.note(place.after(layout.length()), bytes.slice(layout.length()..));
+        let node = RecordLayout::read(&bytes)?.node(&bytes)?;
+        self.adjacent.note(place, bytes);
         Some(node)
     }
 

@@ -4,10 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use parking_lot::RwLock;
-use quick_cache::sync::{Cache, DefaultLifecycle};
-use quick_cache::{DefaultHashBuilder, OptionsBuilder};
-use rhizome_primitives::B256;
-use rhizome_trie::{SourceNode, StateReader};
+use rhizome_trie::StateReader;
 use tempfile::TempDir;
 
 use crate::base_state::BaseState;
@@ -17,14 +14,12 @@ use crate::directory_blocks::check_database;
 use crate::directory_lock::{LOCK_FILE, lock, shared_lock};
 use crate::kept_states::KeptStates;
 use crate::main_hashes::MainHashes;
+use crate::node_cache::NodeCache;
 use crate::options::{ChainIdentity, StoreOptions};
-use crate::store::StoredValueWeight;
 use crate::{StorageError, Store, older_blocks, restored};
 
 /// Divisor of the block cache size that gives the size of the cache for long values (code) and trie nodes.
-const VALUE_CACHE_SHARE: usize = 8;
-/// Size assumed for one entry when that cache is allocated: code has at most 24 KB, a node about 100 bytes.
-const TYPICAL_VALUE_BYTES: usize = 1024;
+const NODE_CACHE_SHARE: usize = 8;
 
 impl Store {
     /// Opens the database in `dir`; creates the directory and the database if they are absent. A completed restore takes the place of
@@ -86,7 +81,6 @@ impl Store {
         kind: DatabaseKind,
         base: BaseState,
     ) -> Result<Self, StorageError> {
-        let value_bytes = options.cache_bytes / VALUE_CACHE_SHARE;
         let database = Database::open(directory, identity, options, kind, base)?;
         let kept = KeptStates::default();
         kept.load(&database)?;
@@ -99,22 +93,9 @@ impl Store {
             history_tail: RwLock::default(),
             generation: AtomicU64::new(1),
             block_log: BlockLogState::default(),
-            values: value_cache(value_bytes),
+            nodes: NodeCache::new(options.cache_bytes / NODE_CACHE_SHARE),
         };
         store.load_history_tail()?;
         Ok(store)
-    }
-}
-
-/// Creates the cache of values and trie nodes. It keeps no keys of evicted entries: nodes of old states are hardly read again, and a call
-/// that reads 100 storage slots of one takes 4 % less time.
-fn value_cache(bytes: usize) -> Cache<B256, SourceNode, StoredValueWeight> {
-    let (items, bytes) = (bytes / TYPICAL_VALUE_BYTES + 1, bytes as u64);
-    // Fails only without one of the two sizes.
-    match OptionsBuilder::new().estimated_items_capacity(items).weight_capacity(bytes).ghost_allocation(0.0).build() {
-        Ok(options) => {
-            Cache::with_options(options, StoredValueWeight, DefaultHashBuilder::default(), DefaultLifecycle::default())
-        }
-        Err(_) => Cache::with_weighter(items, bytes, StoredValueWeight),
     }
 }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
-use quick_cache::sync::Cache;
 use rhizome_primitives::{B256, Bytes, U256};
 use rhizome_trie::{
     NodeBatch, NodeSource, SourceError, SourceNode, StateDelta, Trie, TrieError, ValuesBefore, WantedNode,
@@ -32,6 +31,7 @@ use crate::inner_accounts::InnerAccounts;
 use crate::kept_states::{self, KeptStates, PruningPlan};
 use crate::log_index::{self, LogIndexQuery};
 use crate::main_hashes::MainHashes;
+use crate::node_cache::NodeCache;
 use crate::node_files::NodeFileError;
 use crate::options::{ChainIdentity, NodeVersions};
 use crate::record::{self, FlushedTrie, HeightEntry, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation};
@@ -79,8 +79,7 @@ pub struct Store {
     pub(crate) block_log: BlockLogState,
     /// Number that is added, modulo 2^256, to the total difficulties of all rows but those of genesis.
     pub(crate) difficulty_correction: RwLock<U256>,
-    /// Cache of long values (code) and trie nodes by hash.
-    pub(crate) values: Cache<B256, SourceNode, StoredValueWeight>,
+    pub(crate) nodes: NodeCache,
 }
 
 impl Store {
@@ -201,39 +200,34 @@ impl Store {
 
     /// Like [`Store::by_hash`], through the cache, for readers that share values with others.
     pub fn cached_by_hash(&self, hash: &B256) -> Result<Option<Bytes>, StorageError> {
-        Ok(self.cached(hash, || self.database.by_hash(hash))?.map(|found| found.message))
+        if let Some(found) = self.nodes.get(hash) {
+            return Ok(Some(found.message));
+        }
+        let found = self.database.by_hash(hash)?;
+        found.iter().for_each(|found| self.nodes.insert(*hash, found.clone()));
+        Ok(found.map(|found| found.message))
     }
 
     /// Returns a node of a directory with all versions, through the cache.
     pub(crate) fn cached_node(&self, wanted: &WantedNode<'_>) -> Result<Option<SourceNode>, StorageError> {
-        self.cached(&wanted.hash, || self.database.node(wanted))
+        if let Some(found) = self.nodes.get(&wanted.hash) {
+            return Ok(Some(found));
+        }
+        let found = self.database.node(wanted)?;
+        found.iter().for_each(|found| self.nodes.insert_read_again(wanted.hash, found));
+        Ok(found)
     }
 
     /// Like [`Store::cached_node`] for several nodes, of which those outside of the cache are read at once.
     pub(crate) fn cached_nodes(&self, wanted: &[WantedNode<'_>]) -> Result<Vec<Option<SourceNode>>, StorageError> {
-        let found = wanted.iter().map(|wanted| self.values.get(&wanted.hash)).collect();
+        let found = wanted.iter().map(|wanted| self.nodes.get(&wanted.hash)).collect();
         read_missing(found, wanted, |missing| {
             let read = self.database.nodes(missing)?;
             for (wanted, node) in missing.iter().zip(&read) {
-                node.iter().for_each(|node| self.values.insert(wanted.hash, node.clone()));
+                node.iter().for_each(|node| self.nodes.insert_read_again(wanted.hash, node));
             }
             Ok(read)
         })
-    }
-
-    fn cached(
-        &self,
-        hash: &B256,
-        read: impl FnOnce() -> Result<Option<SourceNode>, StorageError>,
-    ) -> Result<Option<SourceNode>, StorageError> {
-        if let Some(value) = self.values.get(hash) {
-            return Ok(Some(value));
-        }
-        let value = read()?;
-        if let Some(value) = &value {
-            self.values.insert(*hash, value.clone());
-        }
-        Ok(value)
     }
 
     /// Commits a trie of a directory with all versions of nodes: its batch has a place in the node files, which is kept for it.
@@ -525,8 +519,8 @@ impl Store {
         Ok(StoreStats {
             // All columns share one cache: each of them reports the whole.
             block_cache_bytes: self.database.engine_number(META, properties::BLOCK_CACHE_USAGE)?,
-            value_cache_bytes: self.values.weight(),
-            value_cache_reads: CacheStats { hits: self.values.hits(), misses: self.values.misses() },
+            value_cache_bytes: self.nodes.bytes(),
+            value_cache_reads: self.nodes.reads(),
             write_buffer_bytes: self.database.engine_sum(properties::CUR_SIZE_ALL_MEM_TABLES)?,
             file_bytes: self
                 .database
@@ -536,16 +530,6 @@ impl Store {
             is_write_stopped: self.database.engine_number(META, properties::IS_WRITE_STOPPED)? != 0,
             write_fault: self.database.write_fault(),
         })
-    }
-}
-
-/// Weight of a cached value: its bytes and an allowance for the cache entry.
-#[derive(Clone)]
-pub(crate) struct StoredValueWeight;
-
-impl quick_cache::Weighter<B256, SourceNode> for StoredValueWeight {
-    fn weight(&self, _hash: &B256, value: &SourceNode) -> u64 {
-        value.message.len() as u64 + 112
     }
 }
 

@@ -54,7 +54,7 @@ impl<'a> StateTakeover<'a> {
             self.store.write_new_head(batch)?;
             self.flush_unless_temporary()?;
         }
-        self.store.values.clear();
+        self.store.nodes.clear();
         names.iter().try_for_each(|name| state_files::ingest(&self.store.database, folder, name))
     }
 
@@ -106,7 +106,7 @@ impl<'a> StateTakeover<'a> {
         batch.delete_cf(meta, FLUSHED_KEY);
         batch.delete_cf(meta, TAKEOVER_KEY);
         self.store.write_new_head(batch)?;
-        self.store.values.clear();
+        self.store.nodes.clear();
         Ok(())
     }
 

@@ -616,7 +616,7 @@ impl Store {
             *self.difficulty_correction.write() = older_blocks::stored_correction(&self.database)?;
             self.load_history_tail()?;
             // Nodes that are made again may have other places.
-            self.values.clear();
+            self.nodes.clear();
             self.block_log.forget();
         }
         self.database.write_probe()

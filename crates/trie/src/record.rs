@@ -57,6 +57,12 @@ impl NodePlace {
         let offset = u32::try_from(bytes).ok().and_then(|bytes| self.offset().checked_add(bytes));
         offset.map_or(Self::UNKNOWN, |offset| Self::new(self.file(), offset))
     }
+
+    /// Returns the number of bytes from `first` to this place; `None` if this one is before it, in a different file, or unknown.
+    pub fn bytes_behind(self, first: Self) -> Option<usize> {
+        let is_same_file = self.is_known() && self.file() == first.file();
+        self.offset().checked_sub(first.offset()).filter(|_| is_same_file).map(|bytes| bytes as usize)
+    }
 }
 
 /// In the order of the log.
@@ -234,5 +240,8 @@ mod tests {
         assert_eq!(places[2].after(1), NodePlace::UNKNOWN);
         assert_eq!([0, 1].map(|bytes| NodePlace::UNKNOWN.after(bytes)), [NodePlace::UNKNOWN; 2]);
         assert_eq!((places[4].file(), places[4].offset()), (256, 7));
+        let behind = |first: NodePlace| places.map(|place| place.bytes_behind(first));
+        assert_eq!(behind(places[1]), [None, Some(0), Some(u32::MAX as usize - 256), None, None]);
+        assert_eq!(NodePlace::UNKNOWN.bytes_behind(NodePlace::UNKNOWN), None);
     }
 }
