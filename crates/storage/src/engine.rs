@@ -9,7 +9,7 @@ use std::fs::DirEntry;
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use parking_lot::{MappedRwLockReadGuard, RwLock, RwLockReadGuard};
 use rhizome_primitives::B256;
@@ -35,6 +35,9 @@ const CURRENT_FILE: &str = "CURRENT";
 /// Divisor of the write buffer size that gives the size of the node journal.
 const JOURNAL_SHARE: usize = 4;
 
+/// Single blocks in a row that an import may write. With more of them it is over.
+const MOST_SINGLE_BLOCKS: u32 = 16;
+
 /// The open database, its node files and the journal in front of them.
 pub(crate) struct Engine {
     /// Nodes that are not flushed to the node files yet.
@@ -44,8 +47,10 @@ pub(crate) struct Engine {
     /// Whether the references to long values are counted: in directories with current nodes.
     pub(crate) counts_values: bool,
     is_read_only: bool,
-    /// Whether the history was last written by an import of many blocks.
+    /// Whether an import of many blocks writes the history.
     is_import: AtomicBool,
+    /// Blocks that were written one by one since the last group of blocks.
+    single_blocks: AtomicU32,
 }
 
 /// Settings that are the same each time the database is opened.
@@ -104,6 +109,7 @@ impl Engine {
             counts_values,
             is_read_only: *is_read_only,
             is_import: AtomicBool::new(false),
+            single_blocks: AtomicU32::new(0),
         };
         journal_rows::restore(&engine)?;
         if *is_read_only {
@@ -117,13 +123,26 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Sets when new files of the history are merged, see [`columns::history_compaction`]. A failure costs time only.
-    pub(crate) fn set_history_compaction(&self, is_import: bool) -> Result<(), StorageError> {
+    /// Notes that blocks were written in one batch, which decides when new files of the history are merged
+    /// ([`columns::history_compaction`]): an import begins with a group of blocks, and is over after some single ones. A failure to set it
+    /// costs time only.
+    pub(crate) fn note_blocks(&self, blocks: usize) -> Result<(), StorageError> {
+        let is_import = match blocks {
+            1 => self.is_import() && self.single_blocks.fetch_add(1, Ordering::Relaxed) < MOST_SINGLE_BLOCKS,
+            _ => {
+                self.single_blocks.store(0, Ordering::Relaxed);
+                true
+            }
+        };
         if self.is_import.swap(is_import, Ordering::Relaxed) != is_import {
             let (option, files) = columns::history_compaction(is_import);
             drop(self.db.set_options_cf(self.column(HISTORY)?, &[(option, &files)]));
         }
         Ok(())
+    }
+
+    fn is_import(&self) -> bool {
+        self.is_import.load(Ordering::Relaxed)
     }
 
     pub(crate) fn column(&self, name: &'static str) -> Result<&ColumnFamily, StorageError> {
@@ -307,4 +326,28 @@ fn check_identity(
         return Err(StorageError::WrongNodeVersions { dir, expected: node_versions, found });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Store;
+
+    #[test]
+    fn an_import_begins_with_a_group_and_ends_with_single_blocks() {
+        let identity = ChainIdentity { chain_id: 33, genesis: B256::ZERO };
+        let store = Store::open_temporary(&identity, &StoreOptions::default()).unwrap();
+        let engine = store.database.engine().unwrap();
+        let is_import_after = |groups: &[usize]| {
+            groups.iter().for_each(|blocks| engine.note_blocks(*blocks).unwrap());
+            engine.is_import()
+        };
+        assert!(!is_import_after(&[1; 20]));
+        assert!(is_import_after(&[200]));
+        assert!(is_import_after(&[1; 16]));
+        assert!(is_import_after(&[2]) && is_import_after(&[1; 16]));
+        assert!(!is_import_after(&[1]));
+        assert!(!is_import_after(&[1; 20]));
+        assert!(is_import_after(&[64]));
+    }
 }

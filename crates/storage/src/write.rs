@@ -240,8 +240,8 @@ impl Store {
         if !self.database.has_history() {
             return self.write_new_head(batch);
         }
+        self.database.engine()?.note_blocks(writes.len())?;
         if self.history_tail.read().changes() + added > self.database.settings.options.history_tail {
-            self.database.engine()?.set_history_compaction(writes.len() > 1)?;
             self.index_history(&mut batch)?;
         }
         {
