@@ -35,7 +35,7 @@ const CURRENT_FILE: &str = "CURRENT";
 /// Divisor of the write buffer size that gives the size of the node journal.
 const JOURNAL_SHARE: usize = 4;
 
-/// Single blocks in a row that an import may write. With more of them it is over.
+/// Consecutive single blocks that an import may write. With more of them it is over.
 const MOST_SINGLE_BLOCKS: u32 = 16;
 
 /// The open database, its node files and the journal in front of them.
