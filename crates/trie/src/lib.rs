@@ -16,6 +16,7 @@ mod entries;
 pub mod error;
 mod eviction;
 pub mod genesis;
+mod hash_cell;
 mod hashing;
 pub mod keys;
 pub mod list;

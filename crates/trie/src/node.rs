@@ -7,6 +7,7 @@ use rhizome_primitives::{B256, keccak256};
 
 use crate::cache_lines::SUBTREE_CHANGES;
 use crate::error::TrieError;
+use crate::hash_cell::HashCell;
 use crate::hashing::HashLevels;
 use crate::message::{
     ChildPart, EMBEDDING_LIMIT, Flags, NodeMessage, NodeMessageError, path_size, varint_size, write_path, write_varint,
@@ -57,7 +58,7 @@ pub(crate) struct TrieNode {
     pub(crate) last_used: u32,
     /// True if the source has this node (inside its parent if embedded), or a commit or flush has returned it.
     is_saved: SavedFlag,
-    hash: OnceLock<B256>,
+    hash: HashCell,
 }
 
 /// Flag that a flush sets in nodes that other versions share.
@@ -323,7 +324,7 @@ impl TrieNode {
             message_length: 0,
             last_used: 0,
             is_saved: SavedFlag(AtomicBool::new(is_saved)),
-            hash: OnceLock::new(),
+            hash: HashCell::default(),
         };
         node.measure();
         node
@@ -350,7 +351,7 @@ impl TrieNode {
         }
         self.children_size = children_size;
         self.is_saved.set(false);
-        self.hash = OnceLock::new();
+        self.hash = HashCell::default();
         self.measure();
     }
 
@@ -364,7 +365,7 @@ impl TrieNode {
         let message = NodeMessage::parse(&message).and_then(|message| Self::from_message(message, children));
         let node = message.map_err(|reason| TrieError::Message { hash, reason })?;
         // The source is trusted for the hash: hashing again would cost more than the look-up.
-        Ok(Arc::new(TrieNode { hash: OnceLock::from(hash), ..node }))
+        Ok(Arc::new(TrieNode { hash: HashCell::known(hash), ..node }))
     }
 
     /// `places`: those of the children that the message has by their hashes.
@@ -473,7 +474,11 @@ impl TrieNode {
 
     /// Returns the Keccak hash of the message, also for embedded nodes. Computed once.
     pub(crate) fn hash(&self) -> B256 {
-        *self.hash.get_or_init(|| keccak256(self.message()))
+        self.hash.get().unwrap_or_else(|| {
+            let hash = keccak256(self.message());
+            self.hash.set(hash);
+            hash
+        })
     }
 
     /// Like [`TrieNode::hash`], for about `work` changed keys below: hashes many nodes at once, subtree by subtree.
@@ -493,13 +498,13 @@ impl TrieNode {
         self.hash()
     }
 
-    pub(crate) fn known_hash(&self) -> Option<&B256> {
+    pub(crate) fn known_hash(&self) -> Option<B256> {
         self.hash.get()
     }
 
-    /// Sets the hash of the message, unless it is known.
-    pub(crate) fn set_hash(&self, hash: B256) -> &B256 {
-        self.hash.get_or_init(|| hash)
+    /// Sets the hash of the message.
+    pub(crate) fn set_hash(&self, hash: B256) {
+        self.hash.set(hash);
     }
 
     /// Adds the rows. `above`: key bits above the node; as before afterwards.
