@@ -46,6 +46,12 @@ impl AdjacentNodes {
         }
     }
 
+    /// Returns the number of bytes that are kept.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
+        self.pages.iter().map(|page| page.lock().bytes.len()).sum()
+    }
+
     fn page(&self, place: NodePlace) -> Option<&Mutex<ReadBytes>> {
         // The pages of a file are neighbours, and files differ in their first page.
         let page = place.offset() as usize / PAGE_BYTES + usize::from(place.file()) * 1031;

@@ -183,10 +183,13 @@ impl NodeFiles {
         self.parse(place, contents.read_record(place, length)?).ok_or_else(mismatch)
     }
 
-    /// Returns the node of a record, and keeps the bytes behind it.
+    /// Returns the node of a record, and keeps the bytes behind it. A record of more than [`READ_BYTES`] is read without others.
     fn parse(&self, place: NodePlace, bytes: Vec<u8>) -> Option<SourceNode> {
-        let node = RecordLayout::read(&bytes)?.node(&bytes)?;
-        self.adjacent.note(place, bytes);
+        let layout = RecordLayout::read(&bytes)?;
+        let node = layout.node(&bytes)?;
+        if bytes.len() > layout.length() {
+            self.adjacent.note(place, bytes);
+        }
         Some(node)
     }
 
@@ -697,5 +700,21 @@ mod tests {
         let mut batch: NodeBatch = [(key(1), Bytes::from_static(b"value"))].into_iter().collect();
         batch.set_place(NodePlace::new(3, 0));
         assert!(files.0.add([(JournalKey { sequence: 0, block: None }, &batch)].into_iter()).is_err());
+    }
+
+    #[test]
+    fn long_values_are_not_kept_with_the_bytes_behind_records() {
+        let dir = tempfile::tempdir().unwrap();
+        let (db, nodes) = (database(&dir.path().join("db")), dir.path().join("nodes"));
+        let files = Files::open(&db, &nodes);
+        let mut trie = Trie::empty(Arc::clone(&files) as _);
+        let code = vec![7; 24 * READ_BYTES];
+        trie.put(key(0).as_slice(), &code).unwrap();
+        put(&mut trie, 1..100);
+        files.add(&trie.commit_at(files.0.end()));
+        let read = files.0.get(&keccak256(&code)).unwrap().unwrap();
+        assert_eq!((read.message.len(), files.0.adjacent.bytes()), (code.len(), 0));
+        files.0.get(&trie.root_hash()).unwrap().unwrap();
+        assert_eq!(files.0.adjacent.bytes(), READ_BYTES);
     }
 }
