@@ -200,22 +200,13 @@ impl Store {
 
     /// Like [`Store::by_hash`], through the cache, for readers that share values with others.
     pub fn cached_by_hash(&self, hash: &B256) -> Result<Option<Bytes>, StorageError> {
-        if let Some(found) = self.nodes.get(hash) {
-            return Ok(Some(found.message));
-        }
-        let found = self.database.by_hash(hash)?;
-        found.iter().for_each(|found| self.nodes.insert(*hash, found.clone()));
+        let found = self.cached(hash, NodeCache::insert, || self.database.by_hash(hash))?;
         Ok(found.map(|found| found.message))
     }
 
     /// Returns a node of a directory with all versions, through the cache.
     pub(crate) fn cached_node(&self, wanted: &WantedNode<'_>) -> Result<Option<SourceNode>, StorageError> {
-        if let Some(found) = self.nodes.get(&wanted.hash) {
-            return Ok(Some(found));
-        }
-        let found = self.database.node(wanted)?;
-        found.iter().for_each(|found| self.nodes.insert_read_again(wanted.hash, found));
-        Ok(found)
+        self.cached(&wanted.hash, NodeCache::insert_read_again, || self.database.node(wanted))
     }
 
     /// Like [`Store::cached_node`] for several nodes, of which those outside of the cache are read at once.
@@ -228,6 +219,20 @@ impl Store {
             }
             Ok(read)
         })
+    }
+
+    fn cached(
+        &self,
+        hash: &B256,
+        insert: fn(&NodeCache, B256, &SourceNode),
+        read: impl FnOnce() -> Result<Option<SourceNode>, StorageError>,
+    ) -> Result<Option<SourceNode>, StorageError> {
+        if let Some(found) = self.nodes.get(hash) {
+            return Ok(Some(found));
+        }
+        let found = read()?;
+        found.iter().for_each(|found| insert(&self.nodes, *hash, found));
+        Ok(found)
     }
 
     /// Commits a trie of a directory with all versions of nodes: its batch has a place in the node files, which is kept for it.
