@@ -1,5 +1,6 @@
 //! Reads of many rows at once, on several threads.
 
+use std::cell::Cell;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -18,6 +19,14 @@ const LEAST_SHARE: usize = 16;
 const FIRST_ROWS: usize = 4;
 /// Time for a row from which rows are read from the disk.
 const DISK_READ: Duration = Duration::from_micros(20);
+/// Reads that a thread waits for at the same time. A thread of a Rayon pool that waits for another pool takes another job of its pool, which
+/// may read rows, too: the difference of thousands of blocks is loaded in thousands of jobs, and without a bound they overflow the stack.
+const MOST_NESTED_READS: usize = 4;
+
+thread_local! {
+    /// Reads of other threads that this one waits for.
+    static NESTED_READS: Cell<usize> = const { Cell::new(0) };
+}
 
 /// The reading threads of a database, for all its readers.
 #[derive(Default)]
@@ -40,13 +49,16 @@ impl RowReaders {
         let began = Instant::now();
         let mut rows = read(first)?;
         let is_on_disk = began.elapsed() >= DISK_READ * FIRST_ROWS as u32;
-        let Some(threads) = is_on_disk.then(|| self.threads.get_or_init(start).as_ref()).flatten() else {
+        let may_wait = NESTED_READS.get() < MOST_NESTED_READS;
+        let Some(threads) = (is_on_disk && may_wait).then(|| self.threads.get_or_init(start).as_ref()).flatten() else {
             rows.extend(read(rest)?);
             return Ok(rows);
         };
         let share = rest.len().div_ceil(READING_THREADS).max(LEAST_SHARE);
-        let parts = threads.install(|| rest.par_chunks(share).map(&read).collect::<Result<Vec<_>, _>>())?;
-        rows.extend(parts.into_iter().flatten());
+        NESTED_READS.set(NESTED_READS.get().saturating_add(1));
+        let parts = threads.install(|| rest.par_chunks(share).map(&read).collect::<Result<Vec<_>, _>>());
+        NESTED_READS.set(NESTED_READS.get().saturating_sub(1));
+        rows.extend(parts?.into_iter().flatten());
         Ok(rows)
     }
 }
@@ -83,6 +95,30 @@ mod tests {
             let others = readers.iter().filter(|reader| reader.starts_with("read-rows-")).count();
             assert_eq!(others, if count < 32 { 0 } else { usize::from(count) - FIRST_ROWS }, "{count}");
         }
+    }
+
+    #[test]
+    fn reads_in_many_jobs_of_a_pool_are_nested_to_a_bound() {
+        thread_local! {
+            static DEPTH: Cell<usize> = const { Cell::new(0) };
+        }
+        let readers = RowReaders::default();
+        let keys = [0; LEAST_PARALLEL_ROWS];
+        let read = |keys: &[u8]| {
+            thread::sleep(DISK_READ * FIRST_ROWS as u32);
+            Ok::<_, ()>(keys.to_vec())
+        };
+        let depth = |_| {
+            let depth = DEPTH.get() + 1;
+            DEPTH.set(depth);
+            assert_eq!(readers.read(&keys, read), Ok(keys.to_vec()));
+            DEPTH.set(depth - 1);
+            depth
+        };
+        let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let depths: Vec<usize> = pool.install(|| (0..200).into_par_iter().with_max_len(1).map(depth).collect());
+        let deepest = depths.into_iter().max().unwrap_or_default();
+        assert!((2..=MOST_NESTED_READS + 1).contains(&deepest), "{deepest}");
     }
 
     #[test]
