@@ -1,10 +1,21 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { GoldenChain } from './goldenChain.ts'
-import { NodeProcess, type ProgramResult, program, runCommand, runProgram, scratchFolder } from './node.ts'
+import { configFile, NodeProcess, type ProgramResult, program, runCommand, runProgram, scratchFolder } from './node.ts'
 
 // An import of full blocks without disk space, or without write permission: the data directory stays consistent, and a new
 // import ends with the same state. Kills are a case of `npm run torture`.
@@ -54,6 +65,31 @@ describe('a disk without room', () => {
   })
 })
 
+describe('prune on a full disk', () => {
+  test('error: prune exits with code 1, and works when there is room', {
+    timeout: 5 * minute,
+  }, async (context) => {
+    if (!canMount()) return context.skip('needs the right to mount a file system (root or user namespaces)')
+    const disk = join(folder, 'pruned')
+    mkdirSync(disk)
+    const flags = ['--chain', chain, '--data-dir', join(disk, 'data'), '--config', configFile('storage.proofs = "4"\n')]
+    const ended = await mounted([
+      ['mount', '-t', 'tmpfs', '-o', 'size=256m', 'tmpfs', disk],
+      step('import', ['import', part, ...flags]),
+      ['sh', '-c', 'cat /dev/zero > "$0" 2> /dev/null || true', join(disk, 'ballast')],
+      step('full', ['prune', '--json', ...flags]),
+      ['rm', join(disk, 'ballast')],
+      step('room', ['prune', '--json', ...flags]),
+      step('verify', ['verify', '--from', '390', '--to', '400', '--state', ...flags]),
+    ])
+    expect(ended.get('import')).toMatchObject({ code: 0, errors: '' })
+    const noRoom = `rhizome: .*no space left for data directory ${join(disk, 'data')}`
+    expect(ended.get('full')).toMatchObject({ code: 1, errors: expect.stringMatching(noRoom) })
+    expect(ended.get('room')).toMatchObject({ code: 0, errors: '' })
+    expect(ended.get('verify')).toMatchObject({ code: 0, errors: '' })
+  })
+})
+
 describe('a disk that becomes full under a serving node', () => {
   test('behavior: writers and /health answer with the reason, reads continue, and writes do once there is room', {
     timeout: 5 * minute,
@@ -89,6 +125,33 @@ describe('a disk that becomes full under a serving node', () => {
     expect((await send()).error).toBeUndefined()
     expect(Number(await node.result('eth_blockNumber'))).toBe(Number(head) + 1)
     expect(await node.stop()).toBe(0)
+  })
+})
+
+describe('a data directory without its list of files', () => {
+  test('error: each command names the missing file and deletes nothing', { timeout: minute }, async () => {
+    const data = join(folder, 'incomplete')
+    const flags = ['--chain', chain, '--data-dir', data]
+    expect(await runCommand(['import', golden.file(30), ...flags])).toMatchObject({ code: 0 })
+    const current = join(data, 'chain', 'CURRENT')
+    const list = readFileSync(current)
+    rmSync(current)
+    const files = readdirSync(join(data, 'chain')).sort()
+    const commands = [
+      ['import', part],
+      ['info'],
+      ['prune'],
+      ['verify', '--from', '1', '--to', '2'],
+      ['rewind', '--to', '1'],
+      ['start', '--http-port', '0'],
+    ]
+    for (const command of commands) {
+      const { code, errors } = await runCommand([...command, ...flags])
+      expect([code, errors], command[0]).toEqual([1, expect.stringMatching(/is damaged: chain\/CURRENT is missing/)])
+      expect(readdirSync(join(data, 'chain')).sort()).toEqual(files)
+    }
+    writeFileSync(current, list)
+    expect(await golden.expectConsistent(data)).toBe(30)
   })
 })
 

@@ -64,6 +64,7 @@ describe('rhizome migrate', { timeout: 120_000 }, () => {
   })
 
   test('error: the layout names the way out; no directory, the same one, another network, one in use', async () => {
+    const before = oldFiles()
     const node = await NodeProcess.start(['--data-dir', join(folder, 'used')])
     const cases: [string[], string][] = [
       [['info', '--data-dir', old], `has layout 3, this node reads layout 4: \`rhizome migrate --from ${old}\``],
@@ -77,5 +78,6 @@ describe('rhizome migrate', { timeout: 120_000 }, () => {
       expect([code, errors]).toEqual([1, expect.stringContaining(reason)])
     }
     await node.stop()
+    expect(oldFiles()).toEqual(before)
   })
 })

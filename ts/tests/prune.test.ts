@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { GoldenChain } from './goldenChain.ts'
@@ -16,6 +18,19 @@ test('behavior: prune deletes old states, and errors name the oldest kept one', 
   const data = ['--chain', chain.specification, '--data-dir', join(folder, 'data')]
   const flags = [...data, '--config', configFile(settings)]
   expect(await runCommand(['import', chain.file(200), ...flags])).toMatchObject({ code: 0, errors: '' })
+  // A command that reads gives up no states, even if its settings ask for fewer.
+  const fewer = ['--config', configFile('storage.proofs = "4"\nstorage.history = "10"\n')]
+  const oldestState = async (): Promise<number> =>
+    (JSON.parse((await runCommand(['info', '--json', ...flags])).output) as { oldestState: number }).oldestState
+  const imported = await oldestState()
+  const pipe = join(folder, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  const exporting = runCommand(['export', pipe, '--from', '1', '--to', '200', ...data, ...fewer])
+  // A node looks once a second for states to give up.
+  await new Promise((resolve) => setTimeout(resolve, 2500))
+  const exported = await readFile(pipe, 'utf8')
+  expect([(await exporting).code, exported.trim().split('\n').length]).toEqual([0, 200])
+  expect(await oldestState()).toBe(imported)
   const pruned = await runCommand(['prune', '--json', ...flags])
   expect([pruned.code, pruned.errors]).toEqual([0, ''])
   expect(JSON.parse(pruned.output)).toMatchObject({ oldestState: 150, partial: false })

@@ -55,6 +55,7 @@ pub(crate) struct NodeConfig {
     /// Blocks below the head whose states have a trie; `None`: all blocks.
     proven_blocks: Option<u64>,
     history: History,
+    prunes_states: bool,
     has_snapshots: bool,
     has_address_index: bool,
     has_call_index: bool,
@@ -337,6 +338,7 @@ impl NodeConfig {
         chain.is_power_safe = self.is_power_safe;
         chain.proven_blocks = self.proven_blocks.map_or(ProvenBlocks::All, ProvenBlocks::Last);
         chain.history = self.history.into();
+        chain.prunes_states = self.prunes_states;
         chain.snapshots = self.has_snapshots.then(SnapshotHeights::default);
         chain.has_address_index = self.has_address_index;
         chain.has_call_index = self.has_call_index;

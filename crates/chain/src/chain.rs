@@ -91,7 +91,7 @@ impl Chain {
         let steps = Arc::new(steps);
         let importer = Arc::new(Importer::start(steps, state)?);
         recovery::watch_disk(&importer);
-        let kept = config.kept_states(config.history);
+        let kept = config.kept_states(config.history).filter(|_kept| config.prunes_states);
         let pruner = kept.map(|kept| pruning::start(&importer, kept)).transpose()?;
         let address_indexer = address_indexer::start(&importer)?;
         let snapshot_maker = start_snapshots(&config, &archive, &publisher)?;

@@ -201,6 +201,8 @@ pub struct ChainConfig {
     pub proven_blocks: ProvenBlocks,
     /// States of earlier blocks that are kept, at least those of proven blocks.
     pub history: StateHistory,
+    /// Gives up older states in the background.
+    pub prunes_states: bool,
     /// Heights of the blocks whose states are kept for peers, the last two; `None`: none.
     pub snapshots: Option<SnapshotHeights>,
     /// Changed keys after which the current trie nodes are flushed, earlier if they would take most of the memory for nodes: up to
@@ -293,6 +295,7 @@ impl ChainConfig {
             is_power_safe: false,
             proven_blocks: ProvenBlocks::default(),
             history: StateHistory::default(),
+            prunes_states: true,
             snapshots: None,
             flushed_keys: 32_768,
             grouped_from: 64,

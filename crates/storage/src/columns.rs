@@ -171,7 +171,7 @@ pub(crate) fn history_compaction(is_import: bool) -> (&'static str, String) {
 /// disk; with these sizes 1.3 times, in the same time.
 const STATE_LEVEL_BYTES: u64 = 64 << 20;
 /// Size of the files of the state, see [`STATE_LEVEL_BYTES`].
-const STATE_FILE_BYTES: u64 = 16 << 20;
+pub(crate) const STATE_FILE_BYTES: u64 = 16 << 20;
 
 /// Share of a memtable that its bloom filter takes.
 const MEMORY_FILTER_SHARE: f64 = 0.03;

@@ -7,8 +7,9 @@ use rhizome_primitives::{B256, U256};
 use rocksdb::{DB, Options};
 
 use crate::columns::{BLOCKS, DIFFICULTY_CORRECTION_KEY, HEIGHTS, META};
+use crate::database_identity::{CURRENT_FILE, LAYOUT, stored_identity, stored_versions};
 use crate::directory_lock::shared_lock;
-use crate::engine::{DATABASE_FOLDER, LAYOUT, opening_error, stored_identity, stored_versions};
+use crate::engine::{DATABASE_FOLDER, opening_error};
 use crate::options::{ChainIdentity, NodeVersions};
 use crate::record::{self, StoredBlock};
 use crate::{HeightEntry, StorageError};
@@ -31,7 +32,7 @@ pub fn directory_chain(dir: &Path) -> Result<(ChainIdentity, NodeVersions), Stor
 
 /// Fails if a folder has no database. RocksDB creates an absent folder even if it opens it for reading.
 pub(crate) fn check_database(dir: &Path) -> Result<(), StorageError> {
-    let is_there = dir.join(DATABASE_FOLDER).join("CURRENT").is_file();
+    let is_there = dir.join(DATABASE_FOLDER).join(CURRENT_FILE).is_file();
     if is_there { Ok(()) } else { Err(StorageError::NoChain { dir: dir.to_path_buf() }) }
 }
 

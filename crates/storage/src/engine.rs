@@ -12,25 +12,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use parking_lot::{MappedRwLockReadGuard, RwLock, RwLockReadGuard};
-use rhizome_primitives::B256;
-use rocksdb::{Cache, ColumnFamily, DB, ErrorKind, LogLevel, Options, WriteBatch};
+use rocksdb::{Cache, ColumnFamily, DB, ErrorKind, LogLevel, Options};
 
-use crate::columns::{self, COUNTED_VALUES_KEY, HISTORY, IDENTITY_KEY, LAYOUT_KEY, NODE_VERSIONS_KEY};
+use crate::columns::{self, COUNTED_VALUES_KEY, HISTORY};
+use crate::database_identity::{CURRENT_FILE, check_folder, check_identity};
 use crate::disk_probe::{PROBE_BYTES, is_disk_full};
 use crate::dropped_blocks::DroppedBlocks;
 use crate::node_files::{NodeFileError, NodeFiles};
 use crate::node_journal::{FlushError, NodeJournal};
-use crate::options::{ChainIdentity, NodeVersions, StoreOptions};
+use crate::options::{ChainIdentity, StoreOptions};
 use crate::{StorageError, journal_rows};
 
-/// Version of the layout of the columns.
-pub const LAYOUT: u32 = 4;
 pub(crate) const DATABASE_FOLDER: &str = "chain";
 /// Folder of the node files inside the database folder.
 pub(crate) const NODES_FOLDER: &str = "nodes";
-
-/// File of a database that names its list of files. A new database has none.
-const CURRENT_FILE: &str = "CURRENT";
 
 /// Divisor of the write buffer size that gives the size of the node journal.
 const JOURNAL_SHARE: usize = 4;
@@ -71,6 +66,9 @@ impl Engine {
     pub(crate) fn open(dir: &Path, settings: &EngineSettings) -> Result<Self, StorageError> {
         let EngineSettings { identity, options, is_temporary, is_read_only, cache, dropped } = settings;
         let folder = dir.join(DATABASE_FOLDER);
+        if !is_read_only {
+            check_folder(dir, identity, options.node_versions)?;
+        }
         let open = |has_continuous_logs| {
             let descriptors = columns::descriptors(cache, options.write_buffer_bytes / 2, dropped)?;
             let options = engine_options(options, has_continuous_logs)?;
@@ -269,69 +267,12 @@ pub(crate) fn opening_error(dir: &Path, source: rocksdb::Error, bytes: usize) ->
     }
 }
 
-/// Reads layout and identity of a database, `None` if it is new.
-pub(crate) fn stored_identity(db: &DB) -> Result<Option<(u32, ChainIdentity)>, StorageError> {
-    let (Some(layout), Some(identity)) = (identity_row(db, LAYOUT_KEY)?, identity_row(db, IDENTITY_KEY)?) else {
-        return Ok(None);
-    };
-    let damaged = |what| StorageError::Row { column: columns::META, key: String::new(), what };
-    let layout = u32::from_be_bytes(layout.try_into().map_err(|_length| damaged("layout"))?);
-    match identity.split_first() {
-        Some((chain_id, genesis)) if genesis.len() == 32 => {
-            Ok(Some((layout, ChainIdentity { chain_id: *chain_id, genesis: B256::from_slice(genesis) })))
-        }
-        _ => Err(damaged("identity")),
-    }
-}
-
-/// Reads the versions of trie nodes of a database.
-pub(crate) fn stored_versions(db: &DB) -> Result<NodeVersions, StorageError> {
-    let row = identity_row(db, NODE_VERSIONS_KEY)?;
-    let is_current = row.as_deref() == Some(NodeVersions::Current.row());
-    Ok(if is_current { NodeVersions::Current } else { NodeVersions::All })
-}
-
-fn identity_row(db: &DB, key: &[u8]) -> Result<Option<Vec<u8>>, StorageError> {
-    db.get(key).map_err(|source| StorageError::Engine { operation: "read the identity", source })
-}
-
-/// Compares the identity in the database with the expected one. A new database gets the expected one.
-fn check_identity(
-    db: &DB,
-    dir: &Path,
-    expected: &ChainIdentity,
-    node_versions: NodeVersions,
-) -> Result<(), StorageError> {
-    let Some((layout, found)) = stored_identity(db)? else {
-        let mut batch = WriteBatch::default();
-        batch.put(LAYOUT_KEY, LAYOUT.to_be_bytes());
-        let mut identity = vec![expected.chain_id];
-        identity.extend_from_slice(expected.genesis.as_slice());
-        batch.put(IDENTITY_KEY, identity);
-        batch.put(NODE_VERSIONS_KEY, node_versions.row());
-        if node_versions == NodeVersions::Current {
-            batch.put(COUNTED_VALUES_KEY, []);
-        }
-        return db.write(batch).map_err(|source| StorageError::Engine { operation: "write the identity", source });
-    };
-    if layout != LAYOUT {
-        return Err(StorageError::WrongLayout { dir: dir.to_path_buf(), expected: LAYOUT, found: layout });
-    }
-    if found != *expected {
-        return Err(StorageError::WrongChain { dir: dir.to_path_buf(), expected: expected.clone(), found });
-    }
-    let found = stored_versions(db)?;
-    if found != node_versions {
-        let dir = dir.to_path_buf();
-        return Err(StorageError::WrongNodeVersions { dir, expected: node_versions, found });
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
+    use rhizome_primitives::B256;
+
     use super::*;
-    use crate::Store;
+    use crate::{ChainIdentity, Store};
 
     #[test]
     fn an_import_begins_with_a_group_and_ends_with_single_blocks() {

@@ -11,13 +11,14 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rhizome_primitives::B256;
-use rocksdb::{BottommostLevelCompaction, CompactOptions, WriteBatch};
+use rocksdb::{BottommostLevelCompaction, CompactOptions, WriteBatch, properties};
 
 use crate::StorageError;
 use crate::change_set::ChangeSet;
 use crate::columns::{self, CHANGES, FIRST_RECEIPTS_KEY, FLAT, HEIGHTS, HISTORY, META, OLDEST_STATE_KEY, TRIE, VALUES};
 use crate::database::Database;
-use crate::disk_probe::PROBE_BYTES;
+use crate::disk_probe::{PROBE_BYTES, is_disk_full};
+use crate::engine::DATABASE_FOLDER;
 use crate::node_files::NodeFileError;
 use crate::record;
 use crate::value_references::ReferenceChanges;
@@ -146,13 +147,36 @@ pub(crate) fn compact(database: &Database, mut on_step: impl FnMut(usize, usize)
     }
     let count = ranges.len();
     for (done, (column, start, end)) in ranges.into_iter().enumerate() {
-        let engine = database.engine()?;
-        engine.db.compact_range_cf_opt(engine.column(column)?, start, end, &options);
+        compact_range(database, column, (start, end), &options)?;
         if !on_step(done + 1, count) {
             break;
         }
     }
     Ok(())
+}
+
+/// Compacts a range of a column. The engine counts a failure and does not return it.
+fn compact_range(
+    database: &Database,
+    column: &'static str,
+    (start, end): (Option<Vec<u8>>, Option<Vec<u8>>),
+    options: &CompactOptions,
+) -> Result<(), StorageError> {
+    let failures = || database.engine_number(META, properties::BACKGROUND_ERRORS);
+    let before = failures()?;
+    let engine = database.engine()?;
+    engine.db.compact_range_cf_opt(engine.column(column)?, start.as_deref(), end.as_deref(), options);
+    if failures()? == before {
+        return Ok(());
+    }
+    let dir = database.dir();
+    let source = format!("the column {column} could not be compacted ({DATABASE_FOLDER}/LOG has the reason)").into();
+    if is_disk_full(dir, columns::STATE_FILE_BYTES as usize) {
+        return Err(StorageError::DiskFull { dir: dir.to_path_buf(), source });
+    }
+    // A damaged file is named by a read.
+    database.visit_until(column, &start.unwrap_or_default(), end, |_key, _row| Ok(()))?;
+    Err(StorageError::WriteFailed { dir: dir.to_path_buf(), source })
 }
 
 /// Returns keys that divide a column into ranges of some files each, in order.

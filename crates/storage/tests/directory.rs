@@ -2,7 +2,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rhizome_primitives::B256;
-use rhizome_storage::{ChainIdentity, Durability, StorageError, Store, StoreOptions};
+use rhizome_storage::{ChainIdentity, Durability, NodeVersions, StorageError, Store, StoreOptions};
 
 use crate::{TestBlock, identity, small};
 
@@ -108,6 +108,82 @@ fn a_directory_of_another_layout_is_rejected() {
     let error = Store::open(dir.path(), &identity(), &small()).err().unwrap();
     assert!(matches!(error, StorageError::WrongLayout { expected: 4, found: 1, .. }), "{error}");
     assert!(error.to_string().contains(dir.path().to_str().unwrap()), "{error}");
+}
+
+#[test]
+fn a_directory_without_its_list_of_files_is_damaged_and_stays_as_it_is() {
+    for node_versions in [NodeVersions::All, NodeVersions::Current] {
+        let (dir, options) = (tempfile::tempdir().unwrap(), StoreOptions { node_versions, ..small() });
+        let store = Store::open(dir.path(), &identity(), &options).unwrap();
+        TestBlock::new(1, "a").write_best(&store);
+        drop(store);
+        let current = dir.path().join("chain/CURRENT");
+        let list = fs::read(&current).unwrap();
+        fs::remove_file(&current).unwrap();
+        let before = files_of(dir.path());
+        let error = Store::open(dir.path(), &identity(), &options).err().unwrap();
+        assert!(matches!(error, StorageError::Damaged { .. }), "{error}");
+        assert!(error.to_string().contains("chain/CURRENT is missing"), "{error}");
+        assert_eq!(files_of(dir.path()), before);
+        fs::write(current, list).unwrap();
+        let store = Store::open(dir.path(), &identity(), &options).unwrap();
+        assert_eq!(store.head().unwrap(), Some(TestBlock::new(1, "a").hash));
+    }
+}
+
+#[test]
+fn a_database_whose_creation_was_interrupted_opens() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("chain");
+    fs::create_dir_all(&path).unwrap();
+    // Before the list of files, and between two columns.
+    fs::write(path.join("MANIFEST-000001"), b"").unwrap();
+    drop(Store::open(dir.path(), &identity(), &small()).unwrap());
+    fs::remove_dir_all(&path).unwrap();
+    let mut options = rocksdb::Options::default();
+    options.create_if_missing(true);
+    options.create_missing_column_families(true);
+    drop(rocksdb::DB::open_cf(&options, &path, ["default", "nodes"]).unwrap());
+    Store::open(dir.path(), &identity(), &small()).unwrap();
+}
+
+#[test]
+fn another_layout_is_rejected_before_its_columns_change() {
+    let columns = |path: &Path| rocksdb::DB::list_cf(&rocksdb::Options::default(), path).unwrap();
+    let mut options = rocksdb::Options::default();
+    options.create_if_missing(true);
+    options.create_missing_column_families(true);
+    for (layout, names) in [(3_u32, vec!["default", "blocks", "heights"]), (5, vec!["default", "blocks", "new"])] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("chain");
+        let database = rocksdb::DB::open_cf(&options, &path, &names).unwrap();
+        database.put(b"layout", layout.to_be_bytes()).unwrap();
+        database.put(b"identity", [&[identity().chain_id], identity().genesis.as_slice()].concat()).unwrap();
+        drop(database);
+        let error = Store::open(dir.path(), &identity(), &small()).err().unwrap();
+        assert!(matches!(error, StorageError::WrongLayout { found, .. } if found == layout), "{error}");
+        assert_eq!(columns(&path), names);
+    }
+}
+
+#[test]
+fn a_database_of_another_program_is_damaged() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut options = rocksdb::Options::default();
+    options.create_if_missing(true);
+    options.create_missing_column_families(true);
+    drop(rocksdb::DB::open_cf(&options, dir.path().join("chain"), ["default", "other"]).unwrap());
+    let error = Store::open(dir.path(), &identity(), &small()).err().unwrap();
+    assert!(error.to_string().contains("a column other, and no identity"), "{error}");
+}
+
+/// Returns the names and lengths of the files in the database folder, without messages of the engine.
+fn files_of(dir: &Path) -> Vec<(String, u64)> {
+    let entries = fs::read_dir(dir.join("chain")).unwrap().map(Result::unwrap);
+    let file = |entry: fs::DirEntry| (entry.file_name().into_string().unwrap(), entry.metadata().unwrap().len());
+    let mut files: Vec<_> = entries.map(file).filter(|(name, _)| !name.starts_with("LOG")).collect();
+    files.sort();
+    files
 }
 
 /// Changes the layout that a directory names.

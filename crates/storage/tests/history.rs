@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
@@ -104,12 +104,10 @@ fn prune(store: &Store, oldest: u64) {
     store.compact_states(|_, _| true).unwrap();
 }
 
-#[test]
-fn pruning_frees_the_space_of_replaced_rows() {
-    let dir = tempfile::tempdir().unwrap();
-    let open = || Store::open(dir.path(), &identity(), &small()).unwrap();
+/// Writes three versions of 2,000 rows, one less than the files that start a compaction.
+fn write_versions(dir: &Path) {
+    let open = || Store::open(dir, &identity(), &small()).unwrap();
     TestBlock::new(0, "genesis").write_best(&open());
-    // One version less than the files that start a compaction.
     for number in 1..4 {
         // Each start writes the rows of the block before it into a file.
         let keys = (0..2000_u32).map(|key| keccak256(key.to_be_bytes()));
@@ -119,7 +117,29 @@ fn pruning_frees_the_space_of_replaced_rows() {
         });
         block.write_best(&open());
     }
-    let store = open();
+}
+
+#[test]
+fn a_damaged_file_fails_the_compaction_and_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    write_versions(dir.path());
+    let files = fs::read_dir(dir.path().join("chain")).unwrap().map(|entry| entry.unwrap().path());
+    let tables = files.filter(|path| path.extension().is_some_and(|extension| extension == "sst"));
+    let table = tables.max_by_key(|path| path.metadata().unwrap().len()).unwrap();
+    let mut bytes = fs::read(&table).unwrap();
+    bytes[5000] ^= 1;
+    fs::write(&table, bytes).unwrap();
+    let store = Store::open(dir.path(), &identity(), &small()).unwrap();
+    let error = store.compact_states(|_, _| true).unwrap_err();
+    assert!(matches!(error, StorageError::Damaged { .. }), "{error}");
+    assert!(error.to_string().contains(table.file_name().unwrap().to_str().unwrap()), "{error}");
+}
+
+#[test]
+fn pruning_frees_the_space_of_replaced_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    write_versions(dir.path());
+    let store = Store::open(dir.path(), &identity(), &small()).unwrap();
     let before = store.disk_bytes().unwrap().state;
     prune(&store, 3);
     let after = store.disk_bytes().unwrap().state;

@@ -1,6 +1,6 @@
-import { accessSync, constants, existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { dataDirOf } from '../config/network.ts'
+import { type DatabaseUse, dataDirOf } from '../config/network.ts'
 import type { Config } from '../config/schema.ts'
 import type { Addon } from '../native/bindings.ts'
 import { loadAddon } from '../native/load.ts'
@@ -13,9 +13,10 @@ export function dataDirIn(config: Config): string {
   return folder
 }
 
-/** Returns whether a folder contains a chain. */
+/** Returns whether a folder contains a chain, or the rest of a damaged one: the core names the missing file. */
 function hasChain(folder: string): boolean {
-  return existsSync(join(folder, 'chain', 'CURRENT'))
+  const chain = join(folder, 'chain')
+  return existsSync(chain) && readdirSync(chain).some((name) => name === 'CURRENT' || /\.(sst|log)$/.test(name))
 }
 
 /** Throws unless a chain exists: a reading command must not create one. */
@@ -38,9 +39,13 @@ export function assertReadable(path: string): void {
  * Opens the chain without serving it, runs `work`, and closes the chain. Ctrl-C closes it early: long work then ends at the
  * next block.
  */
-export async function withCore<T>(config: Config, work: (native: Addon) => Promise<T>): Promise<T> {
+export async function withCore<T>(
+  config: Config,
+  work: (native: Addon) => Promise<T>,
+  use: DatabaseUse = 'command',
+): Promise<T> {
   const native = loadAddon()
-  native.openNode(await nodeConfig(config, 'command'))
+  native.openNode(await nodeConfig(config, use))
   const interrupt = (): void => {
     process.exitCode = 130
     void native.closeNode()
@@ -56,20 +61,24 @@ export async function withCore<T>(config: Config, work: (native: Addon) => Promi
   }
 }
 
-/** Like `withCore`, for work that may create a chain. Deletes a new chain if the work fails before the first block. */
+/**
+ * Like `withCore`, for work that adds blocks and may create a chain. Deletes a new chain if the work fails before the first block, but
+ * nothing that was there before.
+ */
 export async function withNewCore<T>(config: Config, work: (native: Addon) => Promise<T>): Promise<T> {
   const folder = dataDirIn(config)
-  if (hasChain(folder)) return withCore(config, work)
+  if (hasChain(folder)) return withCore(config, work, 'import')
   const made = mkdirSync(folder, { recursive: true })
   let hasBlocks = false
   try {
-    return await withCore(config, async (native) => {
+    const noteBlocks = async (native: Addon): Promise<T> => {
       try {
         return await work(native)
       } finally {
         hasBlocks = (JSON.parse(native.nodeInfo()) as { number: number }).number > 0
       }
-    })
+    }
+    return await withCore(config, noteBlocks, 'import')
   } catch (error) {
     if (!hasBlocks) {
       for (const name of made === undefined ? ['chain', 'rhizome.lock'] : ['.']) {
