@@ -94,6 +94,8 @@ describe('block archives', { timeout: 120_000 }, () => {
   test('error: another publisher, damage, no archive; a good archive replaces a damaged one', async () => {
     const other = ['--data-dir', join(folder, 'refused')]
     const stranger = publisher.replace(/^0x0[23]/, (prefix) => (prefix === '0x02' ? '0x03' : '0x02'))
+    const unset = await runCommand(['import', archive, '--trust', '', ...other])
+    expect([unset.code, unset.errors]).toEqual([2, expect.stringContaining('expected 33 bytes in hex')])
     const refused = await runCommand(['import', archive, '--trust', stranger, ...other])
     expect([refused.code, refused.errors]).toEqual([1, expect.stringContaining('not by the trusted key')])
     const missing = await runCommand(['archive', 'list', join(folder, 'missing')])

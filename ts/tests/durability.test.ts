@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import {
   chmodSync,
   closeSync,
@@ -125,6 +125,41 @@ describe('a disk that becomes full under a serving node', () => {
     expect((await send()).error).toBeUndefined()
     expect(Number(await node.result('eth_blockNumber'))).toBe(Number(head) + 1)
     expect(await node.stop()).toBe(0)
+  })
+})
+
+describe('a first import that is interrupted', () => {
+  test('behavior: its blocks stay, and the same command continues', { timeout: minute }, async () => {
+    const flags = ['--chain', chain, '--data-dir', join(folder, 'interrupted')]
+    const command = [program, 'import', part, '--json', ...flags]
+    const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'] })
+    child.stdout.once('data', () => child.kill('SIGINT')).resume()
+    const code = await new Promise((resolve) => child.once('close', resolve))
+    const kept = JSON.parse((await runCommand(['info', '--json', ...flags])).output) as { number: number }
+    expect([code, kept.number > 0, kept.number < partBlocks]).toEqual([130, true, true])
+    const { output } = await runCommand(['import', part, ...flags])
+    expect(output).toContain(`known ${kept.number}, head ${partEnd.number}`)
+  })
+
+  test('behavior: it ends although its source is silent', { timeout: minute }, async () => {
+    const pipe = join(folder, 'silent')
+    spawnSync('mkfifo', [pipe])
+    const source = openSync(pipe, 'r+')
+    const data = join(folder, 'waiting')
+    const command = [program, 'import', pipe, '--json', '--chain', chain, '--data-dir', data]
+    const child = spawn(process.execPath, command, { stdio: ['ignore', 'ignore', 'pipe'] })
+    let errors = ''
+    child.stderr.on('data', (bytes) => {
+      errors += bytes
+    })
+    const closed = new Promise((resolve) => child.once('close', resolve))
+    // The node files are the last part of a new database.
+    while (!existsSync(join(data, 'chain', 'nodes'))) await new Promise((resolve) => setTimeout(resolve, 100))
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    child.kill('SIGINT')
+    const code = await closed
+    closeSync(source)
+    expect([code, errors]).toEqual([130, ''])
   })
 })
 

@@ -4,6 +4,7 @@ import { nodeConfig } from '../nodeConfig.ts'
 import { assertDataExists, withCore } from './openCore.ts'
 import { addChainOptions, addDevelopmentOptions, configFrom, type Parsed } from './options.ts'
 import { ProgressBar } from './progressBar.ts'
+import { publisherKey } from './publisherKey.ts'
 import { wholeNumber } from './wholeNumber.ts'
 
 /** Result of the core after a creation or a verification. */
@@ -62,7 +63,7 @@ function verifyCommand(): Command {
   )
   return addDevelopmentOptions(addChainOptions(command))
     .argument('<location>', 'folder, http, https or s3 URL')
-    .option('--trust <key>', 'public key of the only accepted publisher')
+    .option('--trust <key>', 'public key of the only accepted publisher', publisherKey)
     .option('--json', 'print JSON')
     .action(async (location: string, options: Parsed & { trust?: string; json?: boolean }) => {
       const config = await nodeConfig(configFrom(options, { mining: 'off' }))
@@ -83,7 +84,7 @@ function listCommand(): Command {
   return new Command('list')
     .description('Print network, publisher and files of an archive')
     .argument('<location>', 'folder, http, https or s3 URL')
-    .option('--trust <key>', 'public key of the only accepted publisher')
+    .option('--trust <key>', 'public key of the only accepted publisher', publisherKey)
     .option('--json', 'print JSON')
     .action(async (location: string, options: { trust?: string; json?: boolean }) => {
       const result = await loadAddon().listArchive(location, options.trust ?? '')

@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { loadAddon } from '../native/load.ts'
 import { assertReadable } from './openCore.ts'
 import { addChainOptions, addDevelopmentOptions, configFrom, type Parsed } from './options.ts'
+import { publisherKey } from './publisherKey.ts'
 import { runImport } from './runImport.ts'
 
 type ImportOptions = Parsed & { trust?: string; rskj?: string; json?: boolean }
@@ -14,7 +15,7 @@ export function importCommand(): Command {
   return addDevelopmentOptions(addChainOptions(command))
     .argument('[source...]', 'file, or archives that are read at once: folders, http, https or s3 URLs')
     .option('--rskj <dir>', 'data directory of rskj (database.dir) whose node does not run, instead of sources')
-    .option('--trust <key>', 'public key of the only accepted publisher of archives')
+    .option('--trust <key>', 'public key of the only accepted publisher of archives', publisherKey)
     .option('--json', 'print one line of JSON for each block')
     .action(async (sources: string[], options: ImportOptions) => {
       const config = configFrom(options, { mining: 'off' })

@@ -6,6 +6,9 @@ import type { Addon } from '../native/bindings.ts'
 import { loadAddon } from '../native/load.ts'
 import { nodeConfig } from '../nodeConfig.ts'
 
+/** Time in which interrupted work ends, in milliseconds. */
+const interruptMs = 10_000
+
 /** Returns the data directory. Throws for an ephemeral node. */
 export function dataDirIn(config: Config): string {
   const folder = dataDirOf(config)
@@ -48,7 +51,9 @@ export async function withCore<T>(
   native.openNode(await nodeConfig(config, use))
   const interrupt = (): void => {
     process.exitCode = 130
-    void native.closeNode()
+    // Work that waits for silent input cannot be stopped. Everything that was written is whole, as after a kill.
+    setTimeout(() => process.exit(130), interruptMs).unref()
+    native.closeNode().catch(() => undefined)
   }
   process.once('SIGINT', interrupt)
   process.once('SIGTERM', interrupt)
@@ -63,24 +68,27 @@ export async function withCore<T>(
 
 /**
  * Like `withCore`, for work that adds blocks and may create a chain. Deletes a new chain if the work fails before the first block, but
- * nothing that was there before.
+ * nothing that was there before, and nothing after a signal.
  */
 export async function withNewCore<T>(config: Config, work: (native: Addon) => Promise<T>): Promise<T> {
   const folder = dataDirIn(config)
   if (hasChain(folder)) return withCore(config, work, 'import')
   const made = mkdirSync(folder, { recursive: true })
-  let hasBlocks = false
+  let isEmpty = true
   try {
     const noteBlocks = async (native: Addon): Promise<T> => {
+      isEmpty = false
       try {
         return await work(native)
-      } finally {
-        hasBlocks = (JSON.parse(native.nodeInfo()) as { number: number }).number > 0
+      } catch (error) {
+        // A closed core tells nothing.
+        isEmpty = process.exitCode !== 130 && (JSON.parse(native.nodeInfo()) as { number: number }).number === 0
+        throw error
       }
     }
     return await withCore(config, noteBlocks, 'import')
   } catch (error) {
-    if (!hasBlocks) {
+    if (isEmpty) {
       for (const name of made === undefined ? ['chain', 'rhizome.lock'] : ['.']) {
         rmSync(join(made ?? folder, name), { recursive: true, force: true })
       }

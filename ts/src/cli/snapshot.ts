@@ -6,6 +6,7 @@ import type { Checkpoint } from '../restore.ts'
 import { assertDataExists, dataDirIn } from './openCore.ts'
 import { addChainOptions, addDevelopmentOptions, configFrom, type Parsed } from './options.ts'
 import { ProgressBar } from './progressBar.ts'
+import { publisherKey } from './publisherKey.ts'
 
 interface LocationOptions {
   readonly to?: string
@@ -41,7 +42,7 @@ function createCommand(): Command {
 function listCommand(): Command {
   const command = new Command('list').description('Print the checkpoints of a folder or a bucket')
   return addLocation(command)
-    .option('--trust <key>', 'public key of the only accepted publisher')
+    .option('--trust <key>', 'public key of the only accepted publisher', publisherKey)
     .action(async (given: string | undefined, options: LocationOptions) => {
       const result = await loadAddon().listCheckpoints(locationOf(given, options), options.trust ?? '')
       const checkpoints = JSON.parse(result) as Checkpoint[]
@@ -53,7 +54,7 @@ function listCommand(): Command {
 function verifyCommand(): Command {
   const command = new Command('verify').description('Compare all of a checkpoint with its hashes and its signature')
   return addChoice(addLocation(command))
-    .option('--trust <key>', 'public key of the only accepted publisher')
+    .option('--trust <key>', 'public key of the only accepted publisher', publisherKey)
     .action(async (given: string | undefined, options: LocationOptions) => {
       const { checkpoint = '', trust = '' } = options
       const location = locationOf(given, options)
@@ -64,7 +65,7 @@ function verifyCommand(): Command {
 function restoreCommand(): Command {
   const command = new Command('restore').description('Make a checkpoint the database of an empty data directory')
   return addChoice(addLocation(addDevelopmentOptions(addChainOptions(command))))
-    .requiredOption('--trust <key>', 'public key of the only accepted publisher')
+    .requiredOption('--trust <key>', 'public key of the only accepted publisher', publisherKey)
     .action(async (given: string | undefined, options: Parsed & LocationOptions & { trust: string }) => {
       // Not the setting: the name of a checkpoint here.
       const { checkpoint = '', ...others } = options

@@ -11,6 +11,7 @@ import { banner } from './banner.ts'
 import { ChainLines } from './chainLines.ts'
 import { GasReport } from './gasReport.ts'
 import { addChainOptions, addDevelopmentOptions, addStoreOption, configFrom, type Parsed } from './options.ts'
+import { publisherKey } from './publisherKey.ts'
 import { showSync } from './syncLine.ts'
 
 /**
@@ -81,7 +82,7 @@ export function startCommand(): Command {
     .option('--gas-report', 'print the gas of each method at the end')
     .option('--archive <location...>', 'import block archives while serving: folders, http, https or s3 URLs')
     .option('--restore <location>', 'begin with the latest checkpoint of a folder, http, https or s3 URL')
-    .option('--trust <key>', 'public key of the only accepted publisher of archives and checkpoints')
+    .option('--trust <key>', 'public key of the only accepted publisher of archives and checkpoints', publisherKey)
     .option('--json', 'print one line of JSON instead of the banner')
     .option('--quiet', 'print nothing; the log still goes to standard error')
     .action(async (given: Parsed & StartOptions) => {
