@@ -45,6 +45,7 @@ import { keepsApps, type NodeStore, openStore } from './serviceStore.ts'
 import { maxIncompleteMessageBytes } from './settings.ts'
 import { loadState, type StateFiles, StateSaver } from './stateFiles.ts'
 import { logSync } from './syncLog.ts'
+import { logUpkeep } from './upkeepLog.ts'
 import { version } from './version.ts'
 import { Workers } from './workers.ts'
 
@@ -173,6 +174,7 @@ async function startWith(
           return Math.max(figures?.missingInAddressIndex ?? 0, figures?.indexedCalls?.missing ?? 0)
         }, logger)
       : () => undefined
+    const endUpkeepLog = logUpkeep(() => nodeFigures(native)?.upkeep.failures, logger)
     const endFleetLog = fleet === undefined ? () => undefined : logFleet(() => nodeFigures(native)?.fleet, logger)
     accounting.start()
     source.watch(
@@ -245,6 +247,7 @@ async function startWith(
         isEnding = true
         endSyncLog()
         endIndexLog()
+        endUpkeepLog()
         endFleetLog()
         source.stop()
         metrics?.close()

@@ -4,7 +4,7 @@ use crate::error::{Answer, write_fault_text};
 use crate::json::JsonWriter;
 use crate::node::Node;
 use crate::{fleet_figures, network_figures, sync_figures};
-use rhizome_chain::SubPool;
+use rhizome_chain::{SubPool, UpkeepTask};
 
 /// Statistics of one executor: a pool of threads with a queue.
 #[derive(Clone, Copy, Debug)]
@@ -77,9 +77,27 @@ pub fn answer(node: &Node, executors: &[ExecutorStats]) -> Answer {
         json.end_object();
     }
     json.end_object();
+    let upkeep = chain.upkeep();
+    json.key("upkeep").begin_object();
+    json.key("oldestState").number(chain.oldest_state().cast_signed());
+    json.key("trieNodes").number(upkeep.trie_nodes.cast_signed());
+    json.key("trieEvictions").number(upkeep.evictions.cast_signed());
+    json.key("failures").begin_object();
+    for (task, reason) in &upkeep.failures {
+        let name = match task {
+            UpkeepTask::Pruning => "pruning",
+            UpkeepTask::Snapshots => "snapshots",
+            UpkeepTask::AddressIndex => "addressIndex",
+        };
+        json.key(name).text(reason);
+    }
+    json.end_object();
+    json.end_object();
     json.key("store").begin_object();
     json.key("blockCacheBytes").number(store.block_cache_bytes.cast_signed());
     json.key("valueCacheBytes").number(store.value_cache_bytes.cast_signed());
+    json.key("pinnedBytes").number(store.pinned_bytes.cast_signed());
+    json.key("compactions").number(store.compactions.cast_signed());
     json.key("writeBufferBytes").number(store.write_buffer_bytes.cast_signed());
     json.key("fileBytes").number(store.file_bytes.cast_signed());
     json.key("compactionBytes").number(store.compaction_bytes.cast_signed());

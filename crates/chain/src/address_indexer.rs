@@ -1,5 +1,6 @@
 //! Blocks that were stored without the address index: a thread adds their rows.
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
@@ -13,6 +14,7 @@ use crate::call_indexer;
 use crate::error::{ChainError, ImportError};
 use crate::import::importer::Importer;
 use crate::import::priority::lower_priority;
+use crate::upkeep::UpkeepTask;
 
 /// Time after which a step that failed is repeated.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -49,11 +51,13 @@ pub(crate) fn start(importer: &Arc<Importer>) -> Result<Option<BackgroundThread>
         let mut pause = Duration::ZERO;
         while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
             let Some(importer) = importer.upgrade() else { return };
-            pause = match add_missing(&importer) {
+            let added = add_missing(&importer);
+            let failure = added.as_ref().err().map(|failure| failure as &dyn Display);
+            importer.steps.archive.upkeep.note_attempt(UpkeepTask::AddressIndex, failure);
+            pause = match added {
                 Ok(true) => Duration::ZERO,
                 Ok(false) if has_calls => PAUSE,
                 Ok(false) => return,
-                // A failed write is repeated after the recovery; the missing blocks are in the figures of the node.
                 Err(_) => PAUSE,
             };
         }

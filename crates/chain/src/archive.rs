@@ -28,6 +28,7 @@ use crate::archive::unwritten_blocks::UnwrittenBlocks;
 use crate::config::{ChainConfig, StateHistory};
 use crate::error::ChainError;
 use crate::fork::Fork;
+use crate::upkeep::Upkeep;
 
 /// Headers cached for the rules that read ancestors. The longest window has 449.
 const ANCESTORS: usize = 600;
@@ -44,6 +45,7 @@ pub(crate) struct Archive {
     history: StateHistory,
     /// Held while old states are given up, and while they must stay.
     pub(crate) pruning: Mutex<()>,
+    pub(crate) upkeep: Arc<Upkeep>,
     records: Cache<B256, Arc<BlockRecord>, RecordWeight>,
     receipts: Cache<B256, Arc<StoredReceipts>, ReceiptsWeight>,
     /// For log searches over a few blocks.
@@ -75,6 +77,7 @@ impl Archive {
             fork: config.fork.clone(),
             history: config.history,
             pruning: Mutex::default(),
+            upkeep: Arc::default(),
             records: Cache::with_weighter(items, bytes, RecordWeight),
             receipts: Cache::with_weighter(items, bytes, ReceiptsWeight),
             raw_receipts: Cache::with_weighter(items, bytes / RAW_RECEIPTS_SHARE, RawReceiptsWeight),

@@ -47,6 +47,7 @@ use crate::pruning;
 use crate::state_download::finish_after_kill;
 use crate::state_snapshots::{SnapshotMaker, SnapshotWork};
 use crate::txpool::{PoolHead, TransactionPool};
+use crate::upkeep::UpkeepFigures;
 
 /// Blocks that the fee market of the pool reads at the start.
 const FEE_MARKET_BLOCKS: u64 = 50;
@@ -400,6 +401,11 @@ impl Chain {
     /// Returns the cache look-ups of blocks and of receipts.
     pub fn cache_reads(&self) -> (CacheStats, CacheStats) {
         self.archive.cache_reads()
+    }
+
+    /// Returns figures of the work that no caller waits for.
+    pub fn upkeep(&self) -> UpkeepFigures {
+        self.archive.upkeep.figures()
     }
 
     /// Returns the statistics of the database.

@@ -28,6 +28,7 @@ mod pruning;
 mod state_download;
 mod state_snapshots;
 mod txpool;
+mod upkeep;
 mod verification;
 
 pub use archive::address_search::{AddressPage, AddressRange, AddressSearchError, UnindexedCalls};
@@ -71,4 +72,5 @@ pub use txpool::{
     ACCOUNT_SLOTS, AdmittedTransaction, ByPrice, MAX_SIZE, PoolHead, PoolOptions, PoolRejection, PooledTransaction,
     Quota, SubPool, TransactionGas, TransactionPool,
 };
+pub use upkeep::{UpkeepFigures, UpkeepTask};
 pub use verification::{Difference, Verification, VerificationError, VerificationScope, VerifiedPart};

@@ -1,8 +1,9 @@
 //! Removal of old states: a thread moves the oldest kept state forward behind the head.
 
+use std::fmt::Display;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::mpsc::RecvTimeoutError;
+use std::sync::mpsc::{RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
 use crate::archive::Archive;
@@ -12,6 +13,7 @@ use crate::background_thread::BackgroundThread;
 use crate::error::ChainError;
 use crate::import::importer::Importer;
 use crate::import::steps::ImportSteps;
+use crate::upkeep::UpkeepTask;
 
 /// Time between two looks at the head.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -30,14 +32,21 @@ pub(crate) fn start(importer: &Arc<Importer>, kept: u64) -> Result<BackgroundThr
             let Some(importer) = importer.upgrade() else { return };
             // A verification needs the old states.
             let Some(_pruning) = importer.steps.archive.pruning.try_lock() else { continue };
-            // A failed write is repeated after the recovery, any other failure shows at the next read.
-            // During a fast import blocks are due all the time: the rest waits, so that groups of blocks stay whole.
-            while let Ok(Some((oldest, target))) = prune_step(&importer, kept, due)
-                && target >= oldest.saturating_add(BLOCKS_PER_STEP)
-                && stopped.try_recv().is_err()
-            {}
+            let pruned =
+                prune_while_due(&importer, kept, due, || stopped.try_recv() == Err(TryRecvError::Disconnected));
+            let failure = pruned.as_ref().err().map(|failure| failure as &dyn Display);
+            importer.steps.archive.upkeep.note_attempt(UpkeepTask::Pruning, failure);
         }
     })
+}
+
+/// Prunes step by step. During a fast import blocks are due all the time: the rest waits, so that groups of blocks stay whole.
+fn prune_while_due(importer: &Importer, kept: u64, due: u64, is_stopped: impl Fn() -> bool) -> Result<(), ChainError> {
+    while let Some((oldest, target)) = prune_step(importer, kept, due)?
+        && target >= oldest.saturating_add(BLOCKS_PER_STEP)
+        && !is_stopped()
+    {}
+    Ok(())
 }
 
 /// Gives up all states that are due now, and rewrites the files of states. `kept`: number of blocks below the head whose states stay;

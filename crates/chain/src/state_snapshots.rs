@@ -26,6 +26,7 @@ use crate::archive::record::BlockRecord;
 use crate::config::SnapshotHeights;
 use crate::error::ChainError;
 use crate::head::publisher::HeadPublisher;
+use crate::upkeep::UpkeepTask;
 
 /// Folder of the snapshots in the data directory.
 const FOLDER: &str = "snapshots";
@@ -234,11 +235,21 @@ impl SnapshotWork {
                 continue;
             }
             match self.make(&record) {
-                Ok(snapshot) => self.kept.lock().extend(snapshot),
-                Err(_) => _ = self.failed.insert(record.hash, Instant::now()),
+                Ok(snapshot) => {
+                    self.failed.remove(&record.hash);
+                    self.kept.lock().extend(snapshot);
+                }
+                Err(error) => {
+                    let failure = format!("block {number}: {error}");
+                    self.archive.upkeep.note_attempt(UpkeepTask::Snapshots, Some(&failure));
+                    self.failed.insert(record.hash, Instant::now());
+                }
             }
         }
-        self.failed.retain(|_, failed| failed.elapsed() < RETRY);
+        self.failed.retain(|_, failed| failed.elapsed() < 2 * RETRY);
+        if self.failed.is_empty() {
+            self.archive.upkeep.note_attempt(UpkeepTask::Snapshots, None);
+        }
         self.remove_old();
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rhizome_chain::{Chain, ChainConfig, ProvenBlocks, SnapshotHeights, StateHistory, StateSnapshot};
+use rhizome_chain::{Chain, ChainConfig, ProvenBlocks, SnapshotHeights, StateHistory, StateSnapshot, UpkeepTask};
 use rhizome_primitives::{B256, Block, Bytes, ChainSpec};
 use rhizome_trie::snap_chunk::{CHUNK_SIZE, verify_chunk};
 
@@ -100,6 +100,31 @@ fn the_last_two_snapshots_are_kept() {
     let found = wait_for(&chain, &[44, 34]);
     found.iter().for_each(|snapshot| expect_complete(&chain, snapshot));
     assert_eq!(folders(dir.path()), 2);
+}
+
+#[test]
+fn a_snapshot_that_cannot_be_made_is_a_failure_of_the_task_until_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let chain = open(dir.path(), "head", 1);
+    wait_for(&chain, &[0]);
+    let snapshots = dir.path().join("snapshots");
+    fs::remove_dir_all(&snapshots).unwrap();
+    fs::write(&snapshots, b"").unwrap();
+    mine(&chain, 8);
+    let start = Instant::now();
+    while chain.upkeep().failures.is_empty() && start.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let failures = chain.upkeep().failures;
+    assert!(
+        matches!(&failures[..], [(UpkeepTask::Snapshots, reason)] if reason.starts_with("block 4: ")),
+        "{failures:?}"
+    );
+    drop(chain);
+    fs::remove_file(snapshots).unwrap();
+    let chain = open(dir.path(), "head", 1);
+    wait_for(&chain, &[4, 0]);
+    assert!(chain.upkeep().failures.is_empty());
 }
 
 #[test]

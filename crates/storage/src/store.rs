@@ -55,6 +55,10 @@ pub struct StoreStats {
     pub value_cache_bytes: u64,
     /// Look-ups of these values and nodes.
     pub value_cache_reads: CacheStats,
+    /// Filters and indexes of the state, which stay in memory: part of `block_cache_bytes`.
+    pub pinned_bytes: u64,
+    /// Compactions that run.
+    pub compactions: u64,
     /// Rows in memtables.
     pub write_buffer_bytes: u64,
     /// Files on the disk.
@@ -524,6 +528,8 @@ impl Store {
         Ok(StoreStats {
             // All columns share one cache: each of them reports the whole.
             block_cache_bytes: self.database.engine_number(META, properties::BLOCK_CACHE_USAGE)?,
+            pinned_bytes: self.database.engine_number(META, properties::BLOCK_CACHE_PINNED_USAGE)?,
+            compactions: self.database.engine_number(META, properties::NUM_RUNNING_COMPACTIONS)?,
             value_cache_bytes: self.nodes.bytes(),
             value_cache_reads: self.nodes.reads(),
             write_buffer_bytes: self.database.engine_sum(properties::CUR_SIZE_ALL_MEM_TABLES)?,

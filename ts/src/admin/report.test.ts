@@ -7,6 +7,8 @@ const lane = { threads: 2, waiting: 1, running: 2, refused: 0 }
 const reads = { hits: 9, misses: 1 }
 const store = {
   blockCacheBytes: 10,
+  pinnedBytes: 4,
+  compactions: 0,
   valueCacheBytes: 5,
   writeBufferBytes: 7,
   fileBytes: 1000,
@@ -27,6 +29,7 @@ const figures: NodeFigures = {
   network: null,
   fleet: null,
   lanes: { pool: lane, trace: lane },
+  upkeep: { oldestState: 0, trieNodes: 1, trieEvictions: 0, failures: {} },
   caches: { answers: reads, blocks: reads, receipts: reads, values: reads },
   store,
 }

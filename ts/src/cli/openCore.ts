@@ -81,7 +81,7 @@ export async function withNewCore<T>(config: Config, work: (native: Addon) => Pr
       try {
         return await work(native)
       } catch (error) {
-        // A closed core tells nothing.
+        // A closed core has no head.
         isEmpty = process.exitCode !== 130 && (JSON.parse(native.nodeInfo()) as { number: number }).number === 0
         throw error
       }

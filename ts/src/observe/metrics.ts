@@ -1,7 +1,7 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, type MetricObject, Registry } from 'prom-client'
 import { type Counters, latencyBounds } from './counters.ts'
 import { fleetMetrics } from './fleetMetrics.ts'
-import type { NodeFigures } from './nodeFigures.ts'
+import { type NodeFigures, upkeepTasks } from './nodeFigures.ts'
 import { peerMetrics } from './peerMetrics.ts'
 import { syncMetrics } from './syncMetrics.ts'
 
@@ -163,6 +163,31 @@ function coreMetrics(registry: Registry): (figures: NodeFigures | undefined) => 
     of(({ store }) => store.blockCacheBytes),
   )
   gauge(
+    'rhizome_filter_bytes',
+    'Filters and indexes of the state, part of the cache of database blocks.',
+    of(({ store }) => store.pinnedBytes),
+  )
+  gauge(
+    'rhizome_compactions_running',
+    'Compactions of the database that run.',
+    of(({ store }) => store.compactions),
+  )
+  gauge(
+    'rhizome_trie_nodes',
+    "Nodes of the head's trie in memory.",
+    of(({ upkeep }) => upkeep.trieNodes),
+  )
+  gauge(
+    'rhizome_trie_evictions',
+    'Evictions of such nodes since the start.',
+    of(({ upkeep }) => upkeep.trieEvictions),
+  )
+  gauge(
+    'rhizome_oldest_state',
+    'Number of the oldest block whose state is kept.',
+    of(({ upkeep }) => upkeep.oldestState),
+  )
+  gauge(
     'rhizome_value_cache_bytes',
     'Cache of long values.',
     of(({ store }) => store.valueCacheBytes),
@@ -188,6 +213,7 @@ function coreMetrics(registry: Registry): (figures: NodeFigures | undefined) => 
     of(({ store }) => Number(store.isWriteStopped || store.writeFault !== null)),
   )
   const transactions = labelled(registry, 'rhizome_pool_transactions', 'Transactions that wait for a block.', 'state')
+  const failures = labelled(registry, 'rhizome_upkeep_failed', 'Whether the last attempt of a task failed.', 'task')
   const threads = labelled(registry, 'rhizome_lane_threads', 'Threads that execute.', 'lane')
   const waiting = labelled(registry, 'rhizome_lane_waiting', 'Requests that wait for a thread.', 'lane')
   const running = labelled(registry, 'rhizome_lane_running', 'Requests that a thread works on.', 'lane')
@@ -205,10 +231,11 @@ function coreMetrics(registry: Registry): (figures: NodeFigures | undefined) => 
   })
   return (figures) => {
     core = figures
-    for (const one of [transactions, threads, waiting, running, refused, reads]) one.reset()
+    for (const one of [transactions, failures, threads, waiting, running, refused, reads]) one.reset()
     if (figures === undefined) return
     transactions.set({ state: 'pending' }, figures.pendingTransactions)
     transactions.set({ state: 'queued' }, figures.queuedTransactions)
+    for (const task of upkeepTasks) failures.set({ task }, Number(task in figures.upkeep.failures))
     for (const [lane, counts] of Object.entries(figures.lanes)) {
       threads.set({ lane }, counts.threads)
       waiting.set({ lane }, counts.waiting)

@@ -6,6 +6,10 @@ interface ExecutorStats {
   readonly refused: number
 }
 
+/** Work on the database beside the import. */
+export const upkeepTasks = ['pruning', 'snapshots', 'addressIndex'] as const
+type UpkeepTask = (typeof upkeepTasks)[number]
+
 /** Cache look-ups since the start. */
 interface CacheReads {
   readonly hits: number
@@ -186,8 +190,22 @@ export interface NodeFigures {
   readonly lanes: Readonly<Record<'pool' | 'trace', ExecutorStats>>
   /** Caches of finished answers, and of stored blocks, receipts and long values. */
   readonly caches: Readonly<Record<'answers' | 'blocks' | 'receipts' | 'values', CacheReads>>
+  /** Work on the database that no caller waits for. */
+  readonly upkeep: {
+    /** Number of the oldest block whose state is kept. */
+    readonly oldestState: number
+    /** Nodes of the head's trie in memory. */
+    readonly trieNodes: number
+    readonly trieEvictions: number
+    /** Reason of the last failure of each task whose last attempt failed. */
+    readonly failures: Readonly<Partial<Record<UpkeepTask, string>>>
+  }
   readonly store: {
     readonly blockCacheBytes: number
+    /** Filters and indexes of the state, part of the cache. */
+    readonly pinnedBytes: number
+    /** Compactions that run. */
+    readonly compactions: number
     readonly valueCacheBytes: number
     readonly writeBufferBytes: number
     readonly fileBytes: number

@@ -18,6 +18,7 @@ use crate::archive::record::BlockRecord;
 use crate::config::ChainConfig;
 use crate::error::ChainError;
 use crate::import::unwritten_changes::UnwrittenChanges;
+use crate::upkeep::Upkeep;
 
 /// Share of the nodes that stay in memory when it is full, in eighths. An eviction walks through all nodes, so that a smaller share
 /// makes it rarer.
@@ -32,6 +33,7 @@ pub(crate) struct ImportState {
     trie: Trie,
     source: ImportNodes,
     store: Arc<Store>,
+    upkeep: Arc<Upkeep>,
     /// Whether the trie is handed out.
     is_lent: bool,
     /// Number of nodes in memory at which some are evicted, `usize::MAX` for never.
@@ -95,7 +97,8 @@ impl ImportState {
             trie.load_all()?;
         }
         let values = Arc::new(empty_cache(config.cache_bytes / VALUES_SHARE));
-        Ok(Self { trie, source, store, is_lent: false, budget: config.loaded_nodes(), values, branch: None })
+        let (budget, upkeep) = (config.loaded_nodes(), Arc::clone(&archive.upkeep));
+        Ok(Self { trie, source, store, upkeep, is_lent: false, budget, values, branch: None })
     }
 
     /// Whether the trie is handed out.
@@ -128,6 +131,7 @@ impl ImportState {
     pub(crate) fn put_trie(&mut self, trie: Trie) {
         self.is_lent = false;
         self.trie = trie;
+        self.upkeep.note_nodes(self.source.loads().load(Ordering::Relaxed).saturating_add(self.trie.created_nodes()));
     }
 
     /// Moves to the state after another block. `flat` is the difference between both states.
@@ -239,6 +243,7 @@ impl ImportState {
     pub(crate) fn evict(&mut self) {
         let left = self.trie.evict(self.budget / 8 * KEPT_EIGHTHS);
         self.source.loads().store(left, Ordering::Relaxed);
+        self.upkeep.note_eviction(left);
     }
 }
 
