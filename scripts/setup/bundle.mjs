@@ -26,6 +26,7 @@ export async function buildBundle(root) {
     // Loads its native binary from its own folder.
     external: ['uWebSockets.js'],
     logLevel: 'warn',
+    plugins: [await shortNames()],
     output: { ...output, dir: fresh, chunkFileNames: '[name].js' },
   })
   await buildPage(root, 'admin', join(fresh, 'page'))
@@ -36,6 +37,25 @@ export async function buildBundle(root) {
   if (existsSync(place)) renameSync(place, old)
   renameSync(fresh, place)
   rmSync(old, { recursive: true, force: true })
+}
+
+/** Returns a plugin that shortens all names in files with code of libraries mostly: stack traces rarely end there. Saves 7 % of the bundle. */
+async function shortNames() {
+  const { minifySync } = await import('rolldown/utils')
+  const isOfLibraries = ({ type, modules }) => {
+    if (type !== 'chunk') return false
+    const lengthOf = (parts) => parts.reduce((sum, [, { renderedLength }]) => sum + renderedLength, 0)
+    const parts = Object.entries(modules)
+    return lengthOf(parts.filter(([id]) => id.includes('/node_modules/'))) > 0.75 * lengthOf(parts)
+  }
+  return {
+    name: 'short-names',
+    generateBundle(_options, files) {
+      for (const file of Object.values(files).filter(isOfLibraries)) {
+        file.code = minifySync(file.fileName, file.code, { module: true, mangle: { toplevel: true } }).code
+      }
+    },
+  }
 }
 
 /** Bundles the operator's page or the explorer: one script for browsers, the styles of both, the other files unchanged. */
