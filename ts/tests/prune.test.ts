@@ -35,7 +35,14 @@ test('behavior: prune deletes old states, and errors name the oldest kept one', 
   expect([pruned.code, pruned.errors]).toEqual([0, ''])
   expect(JSON.parse(pruned.output)).toMatchObject({ oldestState: 150, partial: false })
   const info = JSON.parse((await runCommand(['info', '--json', ...flags])).output)
-  expect(info).toMatchObject({ number: 200, history: '50', keptStates: 50, oldestState: 150, oldestBlock: 1 })
+  expect(info).toMatchObject({
+    number: 200,
+    proofs: 4,
+    history: '50',
+    keptStates: 50,
+    oldestState: 150,
+    oldestBlock: 1,
+  })
   const sizes = Object.values(info.diskBytesByKind as Record<string, number>)
   expect(sizes.reduce((sum, bytes) => sum + bytes)).toBe(info.diskBytes)
   const verified = await runCommand(['verify', '--from', '151', '--to', '200', '--state', ...flags])

@@ -4,9 +4,10 @@ use crate::error::Answer;
 use crate::json::JsonWriter;
 use crate::node::Node;
 use crate::sync_figures;
+use rhizome_chain::ProvenBlocks;
 
 /// Returns a JSON object: network, chain id, genesis, the block of a fork and its remote node (`fork`), head, best validated header (`bestHeader`), an unfinished download of a state
-/// (`stateDownload`), highest stored block (`highestBlock`), lowest stored block above genesis (`oldestBlock`), kept states
+/// (`stateDownload`), highest stored block (`highestBlock`), lowest stored block above genesis (`oldestBlock`), proven blocks (`proofs`), kept states
 /// (`keptStates` below the head by the settings, null for all; `oldestState` is the oldest block with one), first block whose state
 /// root is compared (`stateComparedFrom`) and size on disk (`diskBytesByKind`: blocks, receipts and indexes; state of the head;
 /// earlier states; all versions of trie nodes; the rest).
@@ -53,6 +54,10 @@ pub fn answer(node: &Node) -> Answer {
     if let Some(oldest) = chain.oldest_block()? {
         json.key("oldestBlock").number(oldest.number.cast_signed());
     }
+    match chain.config().proven_blocks {
+        ProvenBlocks::All => json.key("proofs").text("all"),
+        ProvenBlocks::Last(blocks) => json.key("proofs").number(blocks.cast_signed()),
+    };
     json.key("history").text(&chain.config().history.to_string());
     match chain.kept_states() {
         Some(kept) => json.key("keptStates").number(kept.cast_signed()),

@@ -12,7 +12,8 @@ const whole = (description: string, preset: number, minimum = 0, maximum = Numbe
 const yesNo = (description: string, preset: boolean) => Type.Boolean({ description, default: preset })
 const oneOf = <const T extends readonly string[]>(description: string, values: T, preset: T[number]) =>
   Type.Unsafe<T[number]>(Type.Enum([...values], { description, default: preset }))
-const pattern = (description: string, pattern: string) => Type.String({ description, default: '', pattern })
+const pattern = (description: string, expects: string, pattern: string) =>
+  Type.String({ description, default: '', pattern, expects })
 const section = <T extends Record<string, TSchema>>(description: string, members: T) =>
   Type.Object(members, { description, additionalProperties: false })
 
@@ -427,10 +428,12 @@ export const schema = section('', {
   miner: section('Blocks of this node, and block templates for external miners.', {
     coinbase: pattern(
       'Recipient of the fees, 0x and 40 hex digits. Empty: the last development account on development networks.',
+      'an address with 0x',
       '^(|0x[0-9a-fA-F]{40})$',
     ),
     extraData: pattern(
       'Extra data of a block, at most 32 bytes as hex. Empty: name and version.',
+      '1 to 32 bytes in hex with 0x',
       '^(|0x([0-9a-fA-F]{2}){1,32})$',
     ),
     minimumGasPriceWei: whole('Target of the minimum gas price of blocks.', 0),
@@ -545,7 +548,11 @@ export const schema = section('', {
     restore: text(
       'Folder, or http, https or s3 URL of checkpoints. A node without a chain begins with the latest one, and a replica that the block log has passed by goes on with it. Empty: none.',
     ),
-    trust: pattern('Public key of the only accepted publisher of checkpoints.', '^(|(0x)?0[23][0-9a-fA-F]{64})$'),
+    trust: pattern(
+      'Public key of the only accepted publisher of checkpoints.',
+      '33 bytes in hex',
+      '^(|(0x)?0[23][0-9a-fA-F]{64})$',
+    ),
     headWaitMs: whole('Longest wait of a request with the header If-Head-At-Least, in milliseconds.', 2000, 0, 60_000),
   }),
 
@@ -578,7 +585,7 @@ export const schema = section('', {
     trieMegabytes: Type.Optional(
       Type.Integer({
         description:
-          'Memory for nodes of the head\'s trie that imports use, with storage.trie = "disk"; about 256 bytes each. More makes imports on a large state faster. Default: a quarter of the memory of machine or container above 256 MB, at most 192; commands such as `rhizome import` take at most 4096.',
+          'Memory for nodes of the head\'s trie that imports use, with storage.trie = "disk"; about 192 bytes each. More makes imports on a large state faster. Default: a quarter of the memory of machine or container above 256 MB, at most 192; commands such as `rhizome import` take at most 4096.',
         minimum: 8,
       }),
     ),
@@ -591,14 +598,16 @@ export const schema = section('', {
     ),
     proofs: pattern(
       'Blocks below the head whose states can be proven and simulated: a number, or all, which takes several times the disk. Fixed when the data directory is created. Empty: all on development networks, else 128, or 10000 with storage.history = "archive".',
+      'a number of blocks, or all',
       '^(all|[0-9]{1,9})?$',
     ),
     history: pattern(
       'States of earlier blocks that are kept: archive (all), full (the last 10,000 blocks), minimal (the last 1,000), or a number of blocks. Blocks, receipts and logs are always kept. Empty: archive on development networks, else full.',
+      'archive, full, minimal, or a number of blocks',
       '^(archive|full|minimal|[1-9][0-9]{0,8})?$',
     ),
     trie: oneOf(
-      "Nodes of the head's trie: on disk, the ones used last in memory (trieMegabytes); or all in memory, which are loaded at the start and take about 256 bytes each.",
+      "Nodes of the head's trie: on disk, the ones used last in memory (trieMegabytes); or all in memory, which are loaded at the start and take about 192 bytes each.",
       ['disk', 'memory'],
       'disk',
     ),
