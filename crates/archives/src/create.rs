@@ -32,7 +32,8 @@ pub struct Created {
 }
 
 /// Writes the best chain from its genesis as an archive, or continues one. The manifest is written after each file, so a killed
-/// run loses at most one file. `on_blocks` gets the last block that is written and may stop.
+/// run loses at most one file. `on_blocks` gets the last block that is written and may stop. Fails, and leaves the archive as it
+/// is, if the archive has a block that the chain lacks, unless the chain is heavier.
 pub fn create(
     chain: &Chain,
     location: &BlobStore,
@@ -40,7 +41,7 @@ pub fn create(
     mut on_blocks: impl FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Created, ArchiveError> {
     let to = options.to.min(chain.head().number());
-    let mut manifest = start(chain, location, &options.key)?;
+    let mut manifest = start(chain, location, &options.key, to)?;
     let mut written = 0;
     while manifest.last().is_none_or(|last| last < to) {
         // A complete file follows, or the incomplete last one is replaced.
@@ -61,8 +62,8 @@ pub fn create(
     Ok(Created { written, manifest })
 }
 
-/// Returns the manifest of the archive that a run continues, without the files that are not on the best chain.
-fn start(chain: &Chain, location: &BlobStore, key: &SigningKey) -> Result<Manifest, ArchiveError> {
+/// Returns the manifest of the archive that a run up to block `to` continues, without the files that are not on the best chain.
+fn start(chain: &Chain, location: &BlobStore, key: &SigningKey, to: u64) -> Result<Manifest, ArchiveError> {
     location.remove_unfinished(&is_file_name)?;
     let genesis = main_hash(chain, 0)?;
     let (chain_id, publisher) = (chain.spec().chain_id.into(), key.publisher());
@@ -75,6 +76,7 @@ fn start(chain: &Chain, location: &BlobStore, key: &SigningKey) -> Result<Manife
     };
     archive.check_network(chain_id, genesis)?;
     let mut manifest = archive.manifest().clone();
+    check_end(chain, &archive, to)?;
     remove_leftovers(location, &manifest)?;
     while let Some(file) = manifest.files.last()
         && chain.main_hash(file.last)? != Some(file.last_hash)
@@ -82,6 +84,21 @@ fn start(chain: &Chain, location: &BlobStore, key: &SigningKey) -> Result<Manife
         manifest.files.pop();
     }
     Ok(manifest)
+}
+
+/// Fails if the chain lacks the last block of an archive, unless its block `to` is heavier: a node that is behind or on a lighter
+/// branch must not shorten what others read.
+fn check_end(chain: &Chain, archive: &OpenArchive, to: u64) -> Result<(), ArchiveError> {
+    let Some(end) = archive.manifest().files.last() else { return Ok(()) };
+    if chain.main_hash(end.last)? == Some(end.last_hash) {
+        return Ok(());
+    }
+    let own = chain.main_block(to)?.ok_or(ChainError::MissingHeight { number: to })?;
+    if own.total_difficulty > end.last_total_difficulty {
+        return Ok(());
+    }
+    let (location, last, last_hash) = (archive.name().to_owned(), end.last, end.last_hash);
+    Err(ArchiveError::Lighter { location, last, last_hash, to, hash: own.hash })
 }
 
 /// Removes the files of a killed run, which the manifest does not name.

@@ -56,6 +56,22 @@ pub enum ArchiveError {
         /// Its publisher.
         publisher: String,
     },
+    /// The archive ends with a block that the chain lacks, and the chain is not heavier.
+    #[error(
+        "{location}: its last block {last} ({last_hash}) is not in the chain, whose block {to} ({hash}) is not heavier"
+    )]
+    Lighter {
+        /// The location.
+        location: String,
+        /// Number of the last block of the archive.
+        last: u64,
+        /// Its hash.
+        last_hash: B256,
+        /// Number of the block up to which the chain would be written.
+        to: u64,
+        /// Its hash.
+        hash: B256,
+    },
     /// The parts of 256 blocks are longer than the format allows.
     #[error("blocks from {first} on are too large for an archive")]
     TooLarge {

@@ -63,6 +63,37 @@ fn a_stopped_creation_continues_and_damage_in_the_second_file_spares_the_first()
 }
 
 #[test]
+fn only_a_heavier_branch_replaces_the_end_of_an_archive() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("archive");
+    let chain = development_chain();
+    let mine = |to: u64, time: u64| (chain.head().number()..to).for_each(|_| drop(chain.mine(time).unwrap()));
+    mine(20, 1_800_000_000);
+    write(&chain, &path, u64::MAX).unwrap();
+    let end = chain.head();
+    let archived = || open(path.to_str().unwrap()).unwrap().manifest().files.last().unwrap().last_hash;
+    let assert_refused = |to: u64| {
+        let error = write(&chain, &path, to).unwrap_err();
+        let own = to.min(chain.head().number());
+        let ArchiveError::Lighter { last, last_hash, to, hash, .. } = error else { unreachable!("{error}") };
+        assert_eq!((last, last_hash), (20, end.record.hash));
+        assert_eq!((to, Some(hash)), (own, chain.main_hash(own).unwrap()));
+        assert_eq!((archived(), fs::read_dir(&path).unwrap().count()), (end.record.hash, 2));
+    };
+    // Behind on the same branch, then on another branch: lower, of the same height, and cut off below.
+    chain.rewind(5).unwrap();
+    assert_refused(u64::MAX);
+    mine(6, 1_900_000_000);
+    assert_refused(u64::MAX);
+    mine(20, 1_900_000_000);
+    assert_refused(u64::MAX);
+    mine(21, 1_900_000_000);
+    assert_refused(20);
+    assert_eq!(write(&chain, &path, u64::MAX).unwrap().manifest.last(), Some(21));
+    assert_eq!(archived(), chain.head().record.hash);
+}
+
+#[test]
 fn archives_of_two_branches_lead_to_the_heavier_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
