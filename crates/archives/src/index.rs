@@ -77,8 +77,11 @@ pub(crate) fn index_bytes(count: u32) -> u64 {
     HEAD_BYTES as u64 + groups * (PartKind::ALL.len() * ENTRY_BYTES) as u64
 }
 
-/// Whether the parts of a group are longer than the format allows.
+/// Whether the parts of a group are longer than the format allows. Compression adds little, but a frame can be filled up.
 pub(crate) fn is_too_large(group: &[PartEntry]) -> bool {
+    if group.iter().any(|part| part.length > part.content_length.saturating_mul(2).saturating_add(4096)) {
+        return true;
+    }
     let sum = |length: fn(&PartEntry) -> u32| group.iter().map(|part| u64::from(length(part))).sum::<u64>();
     sum(|part| part.length).max(sum(|part| part.content_length)) > MAX_GROUP_BYTES.into()
 }
@@ -169,5 +172,27 @@ impl<'a> FieldReader<'a> {
 
     pub(crate) fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
         self.bytes(N)?.try_into().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_far_longer_than_its_content_is_refused() {
+        let decode = |length: u32| {
+            let part = |number: u32| PartEntry {
+                offset: 8 + u64::from(number * length),
+                length,
+                content_length: 100,
+                hash: B256::ZERO,
+            };
+            let parts = (0..4).map(part).collect();
+            let index = FileIndex { chain_id: 33, genesis: B256::ZERO, first: 0, count: 1, parts };
+            FileIndex::decode(&index.encode(), 8 + u64::from(4 * length) + index_bytes(1)).map(drop)
+        };
+        decode(4296).unwrap();
+        assert_eq!(decode(4297), Err("the index has too long parts"));
     }
 }

@@ -129,10 +129,10 @@ impl OpenFile {
         self.blob.address()
     }
 
-    /// Returns the length of the content of a group, in bytes.
+    /// Returns the lengths of a group, compressed and not, in bytes: while a part is unpacked, both are in memory.
     pub(crate) fn group_bytes(&self, group: u64) -> u64 {
         let parts = PartKind::ALL.iter().filter_map(|kind| self.index.part(group, *kind));
-        parts.map(|part| u64::from(part.content_length)).sum()
+        parts.map(|part| u64::from(part.length) + u64::from(part.content_length)).sum()
     }
 
     pub(crate) fn group(&self, group: u64, kinds: &[PartKind]) -> Result<BlockGroup, ArchiveError> {
@@ -144,8 +144,10 @@ impl OpenFile {
             ];
         for &kind in kinds {
             let content = self.part(group, kind)?;
-            let records = records(&content, kind, count);
-            let records = records.ok_or_else(|| self.damaged(group, kind, "other records than its blocks need"))?;
+            let records = records(&content, kind, count).map_err(|(position, fault)| {
+                let number = first + position;
+                ArchiveError::damaged(&self.address(), format!("{} of block {number}: {fault}", kind.name()))
+            })?;
             for (block, record) in blocks.iter_mut().zip(records) {
                 match kind {
                     PartKind::Headers => block.header = record.to_vec(),
@@ -171,5 +173,22 @@ impl OpenFile {
     fn damaged(&self, group: u64, kind: PartKind, fault: &str) -> ArchiveError {
         let (first, _) = self.index.group_blocks(group);
         ArchiveError::damaged(&self.address(), format!("{} from block {first} on: {fault}", kind.name()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rhizome_blobs::BlobLimits;
+
+    use super::*;
+    use crate::index::PartEntry;
+
+    #[test]
+    fn the_memory_for_a_group_counts_compressed_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let location = BlobStore::open(folder.path().to_str().unwrap(), BlobLimits::default()).unwrap();
+        let part = PartEntry { offset: 8, length: 1000, content_length: 10, hash: B256::ZERO };
+        let index = FileIndex { chain_id: 33, genesis: B256::ZERO, first: 0, count: 1, parts: vec![part; 4] };
+        assert_eq!(OpenFile { blob: location.file("x", 0), index }.group_bytes(0), 4040);
     }
 }

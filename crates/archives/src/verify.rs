@@ -103,8 +103,14 @@ fn check_block(archived: &ArchivedBlock, number: u64, spec: &ChainSpec) -> Resul
         return Err("its uncles have another hash than its header names".to_owned());
     }
     let receipts = archived.receipts.as_deref().unwrap_or_default();
-    let receipts = rlp::decode_list(receipts).and_then(|list| list.list("receipts"));
+    let receipts = rlp::decode_list(receipts).and_then(|list| list.elements("receipts"));
+    // Millions of empty ones would need far more memory than their bytes.
+    let expected = block.transactions.len();
+    let receipts: Result<Vec<_>, _> = receipts.map_err(|error| error.to_string())?.take(expected + 1).collect();
     let receipts = receipts.map_err(|error| error.to_string())?;
+    if receipts.len() != expected {
+        return Err(format!("other receipts than for {expected} transactions"));
+    }
     let root = list_root(receipts.iter().map(|receipt| receipt.encoding()), is_orchid);
     let root = root.map_err(|error| error.to_string())?;
     if header.receipts_root.as_ref() != root.as_slice() {
@@ -120,4 +126,20 @@ fn check_block(archived: &ArchivedBlock, number: u64, spec: &ChainSpec) -> Resul
         difficulty: uncles.fold(header.difficulty_value(), U256::wrapping_add),
         total_difficulty: archived.total_difficulty,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn receipts_are_counted_before_their_root_is_made() {
+        let spec = ChainSpec::regtest();
+        let (genesis, _trie) = rhizome_trie::genesis(&spec, std::sync::Arc::new(MemoryNodes::default())).unwrap();
+        let mut block = ArchivedBlock::new(&genesis.encode(), &[], U256::ONE).unwrap();
+        assert!(check_block(&block, 0, &spec).is_ok());
+        // The second element is no RLP: it is not reached.
+        block.receipts = Some(rlp::list(&[1, 0xff]));
+        assert_eq!(check_block(&block, 0, &spec).err().unwrap(), "other receipts than for 0 transactions");
+    }
 }
