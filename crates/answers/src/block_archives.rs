@@ -27,7 +27,9 @@ pub fn import(
     for location in locations {
         match open(location, trust) {
             Ok(archive) => archives.push(archive),
-            Err(error @ (ArchiveError::Blob(_) | ArchiveError::Damaged { .. })) => refused.push(error),
+            Err(error @ (ArchiveError::Blob(_) | ArchiveError::Damaged { .. } | ArchiveError::NoManifest { .. })) => {
+                refused.push(error)
+            }
             Err(error) => return Err(RpcError::internal(error)),
         }
     }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod after_state_download;
+mod block_archives;
 #[path = "../../evm/tests/vectors/mod.rs"]
 #[expect(dead_code, reason = "the tests of evm check the other kinds of cases")]
 mod cases;
