@@ -1,11 +1,13 @@
 //! Reads groups of blocks from several archives ahead of their import, and returns them in order.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::Scope;
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
+use rhizome_blobs::BlobError;
 
 use crate::error::ArchiveError;
 use crate::index::{BLOCKS_PER_GROUP, PartKind};
@@ -37,7 +39,10 @@ pub(crate) struct Downloads<'a> {
 
 struct DownloadSource<'a> {
     archive: &'a OpenArchive,
+    /// Consecutive failures.
     failures: AtomicU32,
+    /// Failure after which it is not read further.
+    fault: OnceLock<ArchiveError>,
 }
 
 struct DownloadProgress {
@@ -55,7 +60,8 @@ impl<'a> Downloads<'a> {
     /// Prepares the download of blocks `first` to `last`, extended to the start of the group of `first`.
     pub(crate) fn new(archives: &[&'a OpenArchive], first: u64, last: u64) -> Self {
         let first = first / BLOCKS_PER_GROUP;
-        let source = |archive: &&'a OpenArchive| DownloadSource { archive, failures: AtomicU32::new(0) };
+        let source =
+            |archive: &&'a OpenArchive| DownloadSource { archive, failures: AtomicU32::new(0), fault: OnceLock::new() };
         Self {
             sources: archives.iter().map(source).collect(),
             last,
@@ -104,6 +110,11 @@ impl<'a> Downloads<'a> {
         }
     }
 
+    /// Returns, of each archive that was not read to the end, the failure that ended it.
+    pub(crate) fn into_faults(self) -> Vec<ArchiveError> {
+        self.sources.into_iter().filter_map(|source| source.fault.into_inner()).collect()
+    }
+
     fn work(&self, preferred: usize) {
         while let Some(group) = self.claim() {
             let (bytes, read) = self.read(group, preferred);
@@ -139,7 +150,7 @@ impl<'a> Downloads<'a> {
         for source in from.iter().chain(before) {
             // Archives that end below the others lack the last groups, or have them incomplete.
             let is_covered = source.archive.manifest().last() >= Some(last);
-            if !is_covered || source.failures.load(Ordering::Relaxed) >= MAX_FAILURES {
+            if !is_covered || source.fault.get().is_some() {
                 continue;
             }
             match self.read_from(source, group, last) {
@@ -147,10 +158,12 @@ impl<'a> Downloads<'a> {
                     source.failures.store(0, Ordering::Relaxed);
                     return (read.0, Ok(read.1));
                 }
+                // The import was stopped.
+                Err(error @ ArchiveError::Blob(BlobError::Cancelled { .. })) => faults.push(error),
                 Err(error) => {
-                    let count = if error.is_lasting() { MAX_FAILURES } else { 1 };
-                    source.failures.fetch_add(count, Ordering::Relaxed);
-                    faults.push(error);
+                    let failures = source.failures.fetch_add(1, Ordering::Relaxed) + 1;
+                    let is_given_up = error.is_lasting() || failures >= MAX_FAILURES;
+                    faults.extend(if is_given_up { source.fault.set(error).err() } else { Some(error) });
                 }
             }
         }

@@ -57,7 +57,8 @@ pub fn import(
     for archive in heaviest_first {
         let (alone, is_ended) = import_all(&[archive]);
         match alone {
-            Ok(ImportedBlocks { first, blocks, .. }) => {
+            Ok(ImportedBlocks { first, blocks, refused }) => {
+                imported.refused.extend(refused);
                 imported.first = if has_imported { imported.first.min(first) } else { first };
                 imported.blocks += blocks;
                 has_imported = true;
@@ -116,7 +117,11 @@ fn import_together(
         let file = usize::try_from(position / BLOCKS_PER_GROUP).ok().and_then(|group| files.get(group));
         ArchiveError::Import { file: file.cloned().unwrap_or_default(), number: first + position, source }
     })?;
-    fault.map_or(Ok(ImportedBlocks { first, blocks, refused: Vec::new() }), Err)
+    let mut refused = downloads.into_faults();
+    if let Some(ArchiveError::Unavailable { faults, .. }) = &mut fault {
+        faults.append(&mut refused);
+    }
+    fault.map_or(Ok(ImportedBlocks { first, blocks, refused }), Err)
 }
 
 struct StopAtEnd<'a, 'b>(&'a Downloads<'b>);

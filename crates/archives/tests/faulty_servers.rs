@@ -35,6 +35,30 @@ fn a_good_archive_replaces_a_faulty_one() {
 }
 
 #[test]
+fn damage_that_another_archive_made_good_is_named_once() {
+    let written = Written::new();
+    for fault in [Fault::NoRanges, Fault::WrongBytes] {
+        let server = WebServer::start(&written.path(), fault);
+        // The good archive may be faster and deliver both groups.
+        let refused = (0..50).find_map(|_| {
+            let imported = import(&empty_chain(CHAIN), &[&server.url(), &written.name()]).unwrap();
+            (!imported.refused.is_empty()).then_some(imported.refused)
+        });
+        let refused = refused.unwrap();
+        assert_eq!(refused.len(), 1, "{refused:?}");
+        assert!(refused[0].to_string().contains(&server.url()), "{refused:?}");
+    }
+}
+
+#[test]
+fn all_failures_are_named_if_no_archive_has_a_block() {
+    let written = Written::new();
+    let servers = [Fault::NoRanges, Fault::WrongBytes].map(|fault| WebServer::start(&written.path(), fault));
+    let error = import(&empty_chain(CHAIN), &[&servers[0].url(), &servers[1].url()]).unwrap_err().to_string();
+    assert!(servers.iter().all(|server| error.contains(&server.url())), "{error}");
+}
+
+#[test]
 fn an_import_from_a_silent_server_stops_at_once() {
     let written = Written::new();
     let server = WebServer::start(&written.path(), Fault::Silent);
