@@ -78,9 +78,15 @@ pub enum ArchiveError {
         /// First block of the group.
         first: u64,
     },
-    /// There is no archive, or only empty ones.
+    /// There is no archive.
     #[error("no archive was given")]
     NoArchive,
+    /// The archive has no files.
+    #[error("{location}: an archive without blocks")]
+    NoBlocks {
+        /// The location.
+        location: String,
+    },
     /// No location can deliver some blocks.
     #[error("blocks {first} to {last} cannot be read from any archive: {}", join(.faults))]
     Unavailable {
@@ -127,7 +133,7 @@ impl ArchiveError {
 
     /// Whether the failure is of one archive, so that other archives may be read instead.
     pub(crate) fn is_of_archive(&self) -> bool {
-        self.is_refused_block() || matches!(self, Self::Unavailable { .. } | Self::NoArchive)
+        self.is_refused_block() || matches!(self, Self::Unavailable { .. } | Self::NoBlocks { .. })
     }
 
     /// Whether the location serves wrong bytes: reading again is of no use.

@@ -80,8 +80,9 @@ fn import_together(
     is_stopped: &dyn Fn() -> bool,
     on_block: &mut dyn FnMut(&ImportedLine) -> ControlFlow<()>,
 ) -> Result<ImportedBlocks, ArchiveError> {
+    let first = archives.first().ok_or(ArchiveError::NoArchive)?;
     let last = archives.iter().filter_map(|archive| archive.manifest().last()).max();
-    let last = last.ok_or(ArchiveError::NoArchive)?;
+    let last = last.ok_or_else(|| ArchiveError::NoBlocks { location: first.name().to_owned() })?;
     if chain.head().number() >= last {
         return Ok(ImportedBlocks::default());
     }

@@ -37,6 +37,9 @@ pub fn verify(
     let (genesis, _trie) = rhizome_trie::genesis(spec, std::sync::Arc::new(MemoryNodes::default()))
         .map_err(rhizome_chain::ChainError::from)?;
     archive.check_network(spec.chain_id.into(), genesis.hash())?;
+    if archive.manifest().files.is_empty() {
+        return Err(ArchiveError::NoBlocks { location: archive.name().to_owned() });
+    }
     let mut previous: Option<(B256, U256)> = None;
     let mut blocks = 0;
     for entry in &archive.manifest().files {

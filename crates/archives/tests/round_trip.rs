@@ -1,7 +1,7 @@
 use std::ops::ControlFlow;
 
 use rhizome_archives::{ArchiveError, OpenArchive, verify};
-use rhizome_blobs::{BlobStore, PublisherKey};
+use rhizome_blobs::{BlobStore, PublisherKey, SigningKey};
 
 use crate::web_server::{Fault, WebServer};
 use crate::{CHAIN, Written, empty_chain, golden_chain, import, limits, open, spec, write};
@@ -37,6 +37,26 @@ fn a_longer_chain_replaces_the_incomplete_file() {
     // The key in the folder beside it, the manifest and one file.
     assert_eq!(std::fs::read_dir(&path).unwrap().count(), 2);
     assert_eq!(write(&written.chain, &path, 7).unwrap().written, 0);
+}
+
+#[test]
+fn an_archive_without_blocks_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("archive");
+    let name = path.to_str().unwrap();
+    write(&golden_chain(CHAIN, 5), &path, 5).unwrap();
+    // The manifest without its file: head, key, signature.
+    let mut manifest = std::fs::read(path.join("manifest")).unwrap();
+    manifest.truncate(manifest.len() - 64);
+    manifest.drain(52..52 + 108);
+    manifest[48..52].fill(0);
+    let signature = SigningKey::read_or_create(&path.with_extension("key")).unwrap().sign(&manifest);
+    std::fs::write(path.join("manifest"), [&manifest, signature.as_slice()].concat()).unwrap();
+    let archive = open(name).unwrap();
+    let verified = verify(&archive, &spec(CHAIN), |_| ControlFlow::Continue(()));
+    for error in [verified.err().unwrap(), import(&empty_chain(CHAIN), &[name]).unwrap_err()] {
+        assert_eq!(error.to_string(), format!("{name}: an archive without blocks"));
+    }
 }
 
 #[test]
