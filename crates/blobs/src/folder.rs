@@ -35,16 +35,25 @@ impl Folder {
         }
     }
 
+    /// Opens a file. Fails for pipes and devices: their reads may never end.
+    fn open_file(&self, name: &str) -> io::Result<File> {
+        let path = self.path(name)?;
+        match fs::metadata(&path)?.is_file() {
+            true => File::open(path),
+            false => Err(io::Error::other("not a regular file")),
+        }
+    }
+
     /// Reads at most `most` bytes from the start of a file.
     pub(crate) fn read_start(&self, name: &str, most: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        File::open(self.path(name)?)?.take(most).read_to_end(&mut bytes)?;
+        self.open_file(name)?.take(most).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
     /// Reads a range, shorter at the end of the file, and returns the identity of the file.
     pub(crate) fn read_range(&self, name: &str, range: Range<u64>) -> io::Result<(FileIdentity, Vec<u8>)> {
-        let mut file = File::open(self.path(name)?)?;
+        let mut file = self.open_file(name)?;
         let identity = FileIdentity::of(&file.metadata()?);
         let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(range.start))?;

@@ -142,3 +142,21 @@ fn credentials_of_a_url_are_not_printed() {
     let location = BlobStore::open("http://user:secret@127.0.0.1:1/a@b/c", quick()).unwrap();
     assert_eq!(location.name(), "http://127.0.0.1:1/a@b/c");
 }
+
+#[cfg(unix)]
+#[test]
+fn only_regular_files_of_a_folder_are_read() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    std::os::unix::fs::symlink(path("numbers"), path("link")).unwrap();
+    std::os::unix::fs::symlink("/dev/null", path("device")).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(path("pipe")).status().unwrap().success());
+    let location = BlobStore::open(folder.path().to_str().unwrap(), quick()).unwrap();
+    assert_eq!(location.read_all("link", 256).unwrap().len(), 256);
+    for name in ["device", "pipe"] {
+        let errors = [location.read_all(name, 256).unwrap_err(), location.file(name, 256).read(0..1).unwrap_err()];
+        for error in errors {
+            assert!(error.to_string().ends_with(&format!("{name}: not a regular file")), "{error}");
+        }
+    }
+}
