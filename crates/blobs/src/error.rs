@@ -98,13 +98,23 @@ pub enum BlobError {
         source: Arc<io::Error>,
     },
     /// The location failed in another way.
-    #[error("{file}: {source}")]
+    #[error("{file}: {}", cause(.source))]
     Failed {
         /// The file.
         file: String,
         /// The failure.
         source: Arc<Error>,
     },
+}
+
+/// Longest text of a failure, in characters: a server may answer with a whole page.
+const MAX_CAUSE: usize = 300;
+
+/// Returns the text of the innermost failure. Those around it repeat the URL with its query, and hide the cause.
+pub(crate) fn cause(error: &Error) -> String {
+    let first: &(dyn std::error::Error + 'static) = error;
+    let innermost = std::iter::successors(Some(first), |error| error.source()).last().unwrap_or(first);
+    innermost.to_string().chars().take(MAX_CAUSE).collect()
 }
 
 impl BlobError {

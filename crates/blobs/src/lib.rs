@@ -6,6 +6,7 @@
 //!
 //! Must not: know what the files contain.
 
+mod credentials;
 mod error;
 mod file;
 mod folder;

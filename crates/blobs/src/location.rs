@@ -6,7 +6,7 @@ use futures_util::TryStreamExt;
 use object_store::GetOptions;
 use tokio::sync::watch;
 
-use crate::error::BlobError;
+use crate::error::{BlobError, cause};
 use crate::file::BlobFile;
 use crate::folder::Folder;
 use crate::limits::BlobLimits;
@@ -49,26 +49,27 @@ pub struct BlobEntry {
 
 impl BlobStore {
     /// Opens a folder, an http or https URL, or `s3://bucket/prefix`. Access to S3 comes from the environment variables of
-    /// Amazon's tools (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`, `AWS_ENDPOINT`). Connects to nothing.
+    /// Amazon's tools (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`, `AWS_ENDPOINT`). Credentials in an http or
+    /// https URL are sent as Basic authorization. Connects to nothing.
     pub fn open(location: &str, limits: BlobLimits) -> Result<Self, BlobError> {
-        let (kind, name) = parse(location);
-        let fault =
-            |error: object_store::Error| BlobError::Location { location: name.clone(), reason: error.to_string() };
+        let Address { kind, name, url, credentials } = Address::of(location);
+        let fault = |error: object_store::Error| BlobError::Location { location: name.clone(), reason: cause(&error) };
         let cancelled = Arc::new(watch::Sender::new(false));
+        let server = |server: Result<Server, _>| server.map(|server| Source::Server(server.into())).map_err(fault);
         let source = match kind {
             Kind::Folder => {
                 let folder = Folder::open(PathBuf::from(&name));
                 Source::Folder(folder.map_err(|_missing| BlobError::NotFound { file: name.clone() })?)
             }
-            Kind::Http => Source::Server(Server::http(location, limits, Arc::clone(&cancelled)).map_err(fault)?.into()),
-            Kind::S3 => Source::Server(Server::s3(location, limits, Arc::clone(&cancelled)).map_err(fault)?.into()),
+            Kind::Http => server(Server::http(&url, credentials, limits, Arc::clone(&cancelled)))?,
+            Kind::S3 => server(Server::s3(&url, limits, Arc::clone(&cancelled)))?,
         };
         Ok(Self { source, cancelled, name })
     }
 
     /// Opens a location, after creating it if it is a folder that does not exist.
     pub fn create(location: &str, limits: BlobLimits) -> Result<Self, BlobError> {
-        let (kind, name) = parse(location);
+        let Address { kind, name, .. } = Address::of(location);
         if kind == Kind::Folder {
             std::fs::create_dir_all(&name)
                 .map_err(|error| BlobError::Location { location: name.clone(), reason: error.to_string() })?;
@@ -88,7 +89,7 @@ impl BlobStore {
         self.cancelled.send_replace(false);
     }
 
-    /// Returns the address, without credentials.
+    /// Returns the address, without credentials and query.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -215,19 +216,43 @@ impl BlobStore {
     }
 }
 
-/// Returns kind and printable name of a location.
-fn parse(location: &str) -> (Kind, String) {
-    match location.split_once("://") {
-        Some((scheme @ ("http" | "https"), rest)) => (Kind::Http, format!("{scheme}://{}", without_credentials(rest))),
-        Some((scheme @ "s3", rest)) => (Kind::S3, format!("{scheme}://{rest}")),
-        Some(("file", path)) => (Kind::Folder, path.to_owned()),
-        _ => (Kind::Folder, absolute(location)),
-    }
+/// Parts of a location.
+struct Address<'a> {
+    kind: Kind,
+    /// Path, or URL without credentials and query, for errors.
+    name: String,
+    /// URL without credentials.
+    url: String,
+    /// User and password of the URL, undecoded. Empty if it has none.
+    credentials: &'a str,
 }
 
-fn without_credentials(rest: &str) -> &str {
-    let host = rest.split_once('/').map_or(rest, |(host, _path)| host);
-    host.rfind('@').map_or(rest, |at| rest.get(at + 1..).unwrap_or_default())
+impl<'a> Address<'a> {
+    /// Splits a location. Any text without a known scheme is a path.
+    fn of(location: &'a str) -> Self {
+        let (scheme, rest) = location.split_once("://").unwrap_or_default();
+        let mut url = scheme.to_ascii_lowercase();
+        let kind = match url.as_str() {
+            "http" | "https" => Kind::Http,
+            "s3" => Kind::S3,
+            _ => Kind::Folder,
+        };
+        if kind == Kind::Folder {
+            let name = if url == "file" { rest.to_owned() } else { absolute(location) };
+            return Self { kind, name, url, credentials: "" };
+        }
+        let end = |text: &str, marks: &[u8]| text.bytes().position(|byte| marks.contains(&byte)).unwrap_or(text.len());
+        let (authority, _path) = rest.split_at(end(rest, b"/?#"));
+        let host = authority.rfind('@').map_or(0, |at| at + 1);
+        let credentials = rest.get(..host.saturating_sub(1)).unwrap_or_default();
+        url.push_str("://");
+        url.push_str(rest.get(host..).unwrap_or_default());
+        let mut name = url.clone();
+        if kind == Kind::Http {
+            name.truncate(end(&url, b"?#"));
+        }
+        Self { kind, name, url, credentials }
+    }
 }
 
 fn absolute(path: &str) -> String {

@@ -4,13 +4,16 @@ use futures_util::TryStreamExt;
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::http::{HttpBuilder, HttpStore};
 use object_store::path::Path;
-use object_store::{Error, GetOptions, GetResult, MultipartUpload, ObjectStore, ObjectStoreExt, PutMultipartOptions};
+use object_store::{
+    Error, GetOptions, GetResult, HeaderMap, MultipartUpload, ObjectStore, ObjectStoreExt, PutMultipartOptions,
+};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+use crate::credentials::basic_authorization;
 use crate::error::BlobError;
 use crate::limits::BlobLimits;
 
@@ -31,9 +34,21 @@ enum ServerClient {
 }
 
 impl Server {
-    /// Returns the client of a web server. Connects to nothing.
-    pub(crate) fn http(url: &str, limits: BlobLimits, cancelled: Arc<watch::Sender<bool>>) -> Result<Self, Error> {
-        let builder = HttpBuilder::new().with_url(url).with_client_options(limits.client());
+    /// Returns the client of a web server. `credentials`: user and password as in a URL, or empty. Connects to nothing.
+    pub(crate) fn http(
+        url: &str,
+        credentials: &str,
+        limits: BlobLimits,
+        cancelled: Arc<watch::Sender<bool>>,
+    ) -> Result<Self, Error> {
+        let mut client = limits.client();
+        // The client does not send those of its URL.
+        if let Some(value) = basic_authorization(credentials) {
+            let mut headers = HeaderMap::new();
+            headers.insert("authorization", value);
+            client = client.with_default_headers(headers);
+        }
+        let builder = HttpBuilder::new().with_url(url).with_client_options(client);
         let store = ServerClient::Http(builder.with_retry(limits.retry()).build()?);
         Ok(Self { store, prefix: Path::default(), runtime: runtime()?, limits, cancelled })
     }

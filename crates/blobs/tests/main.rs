@@ -141,6 +141,35 @@ fn a_file_of_another_length_is_named() {
 fn credentials_of_a_url_are_not_printed() {
     let location = BlobStore::open("http://user:secret@127.0.0.1:1/a@b/c", quick()).unwrap();
     assert_eq!(location.name(), "http://127.0.0.1:1/a@b/c");
+    for url in ["http://user:secret@127.0.0.1:1/a?sig=secret", "HTTPS://user:secret@127.0.0.1:1/a?sig=secret#x"] {
+        let error = BlobStore::open(url, quick()).unwrap().read_all("x", 9).unwrap_err().to_string();
+        assert!(error.contains("://127.0.0.1:1/a/x: Connection refused"), "{error}");
+        assert!(!error.contains("secret"), "{error}");
+    }
+    let error = BlobStore::open("http://user:secret@:x/?sig=secret", quick()).err().unwrap().to_string();
+    assert!(!error.contains("secret"), "{error}");
+}
+
+#[test]
+fn credentials_of_a_url_are_sent() {
+    let folder = folder();
+    let server = WebServer::start(folder.path(), Fault::Locked);
+    let url = server.url();
+    let error = BlobStore::open(&url, quick()).unwrap().read_all("numbers", 256).unwrap_err().to_string();
+    assert!(error.contains("401 Unauthorized"), "{error}");
+    let location = BlobStore::open(&url.replace("http://", "HTTP://Aladdin:open%20sesame@"), quick()).unwrap();
+    assert_eq!(location.read_all("numbers", 256).unwrap().len(), 256);
+    assert_eq!(location.file("numbers", 256).read(10..13).unwrap(), [10, 11, 12]);
+}
+
+#[test]
+fn schemes_have_no_case() {
+    let server = "127.0.0.1:1";
+    assert_eq!(BlobStore::open(&format!("HttpS://{server}/A"), quick()).unwrap().name(), "https://127.0.0.1:1/A");
+    assert_eq!(BlobStore::open("S3://bucket/A", quick()).unwrap().name(), "s3://bucket/A");
+    let folder = folder();
+    let path = folder.path().to_str().unwrap();
+    assert_eq!(BlobStore::open(&format!("FILE://{path}"), quick()).unwrap().name(), path);
 }
 
 #[cfg(unix)]

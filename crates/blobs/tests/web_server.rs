@@ -9,6 +9,7 @@ use std::time::Duration;
 
 /// Fault of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code, reason = "not every test that includes this file has every fault")]
 pub(crate) enum Fault {
     None,
     /// Sends whole files.
@@ -23,6 +24,8 @@ pub(crate) enum Fault {
     NewTagEachTime,
     /// The last byte of each part is wrong.
     WrongBytes,
+    /// Answers only to the user `Aladdin` with the password `open sesame`.
+    Locked,
 }
 
 /// Answers each connection on a separate thread until it is dropped.
@@ -74,6 +77,11 @@ fn answer(mut stream: TcpStream, folder: &Path, fault: Fault, count: &AtomicUsiz
     let Some(Ok(first)) = lines.next() else { return };
     let headers: Vec<String> = lines.map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
     let number = count.fetch_add(1, Ordering::Relaxed);
+    let password = "authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==";
+    if fault == Fault::Locked && !headers.iter().any(|line| line.eq_ignore_ascii_case(password)) {
+        drop(stream.write_all(b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"));
+        return;
+    }
     let path: PathBuf = folder.join(first.split(' ').nth(1).unwrap().trim_start_matches('/'));
     let Ok(content) = std::fs::read(path) else {
         drop(stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"));

@@ -48,7 +48,7 @@ function fileOf(sources: readonly string[], { rskj, trust }: ImportOptions): str
 
 /** Whether a source is an archive: a URL or a folder. */
 function isArchive(source: string): boolean {
-  return /^[a-z0-9]+:\/\//.test(source) || statSync(source, { throwIfNoEntry: false })?.isDirectory() === true
+  return /^[a-z0-9]+:\/\//i.test(source) || statSync(source, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 /** Returns the number of the last block of an archive, or the number of lines of a file; null if it is unknown. */
