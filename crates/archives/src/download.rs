@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::Scope;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use rhizome_blobs::BlobError;
 
 use crate::error::ArchiveError;
@@ -23,6 +23,8 @@ const GROUPS_AHEAD: u64 = 16;
 const BYTES_AHEAD: u64 = 256 << 20;
 /// Consecutive failures after which an archive is not read further.
 const MAX_FAILURES: u32 = 3;
+/// Time after which the group that the import waits for is read from another archive as well.
+const PATIENCE: Duration = Duration::from_secs(3);
 /// Interval between two questions whether to stop.
 const STOP_CHECK: Duration = Duration::from_millis(200);
 /// Parts that an import needs: it makes the receipts itself.
@@ -53,7 +55,22 @@ struct DownloadProgress {
     /// Bytes of the groups that are downloaded or wait.
     bytes: u64,
     ready: BTreeMap<u64, (u64, Result<BlockGroup, ArchiveError>)>,
+    /// Reads that have not ended: group, preferred archive, start. At most two for each thread.
+    reads: Vec<(u64, usize, Instant)>,
     is_stopped: bool,
+}
+
+impl DownloadProgress {
+    /// Claims the group that the import waits for if all reads of it take long and none prefers this archive.
+    fn claim_overdue(&mut self, preferred: usize) -> Option<u64> {
+        let group = self.next;
+        let keeps = |read: &(u64, usize, Instant)| read.1 == preferred || read.2.elapsed() < PATIENCE;
+        if self.ready.contains_key(&group) || self.reads.iter().any(|read| read.0 == group && keeps(read)) {
+            return None;
+        }
+        self.reads.push((group, preferred, Instant::now()));
+        Some(group)
+    }
 }
 
 impl<'a> Downloads<'a> {
@@ -70,6 +87,7 @@ impl<'a> Downloads<'a> {
                 next: first,
                 bytes: 0,
                 ready: BTreeMap::new(),
+                reads: Vec::new(),
                 is_stopped: false,
             }),
             changed: Condvar::new(),
@@ -116,26 +134,45 @@ impl<'a> Downloads<'a> {
     }
 
     fn work(&self, preferred: usize) {
-        while let Some(group) = self.claim() {
-            let (bytes, read) = self.read(group, preferred);
-            let mut progress = self.progress.lock();
-            // Bytes that were announced before the download are counted already.
-            progress.ready.insert(group, (bytes, read));
-            drop(progress);
-            self.changed.notify_all();
+        while let Some(group) = self.claim(preferred) {
+            self.fetch(group, preferred);
         }
     }
 
-    fn claim(&self) -> Option<u64> {
+    /// Reads a claimed group. The first of several reads of a group counts, a failure only if no other one runs.
+    fn fetch(&self, group: u64, preferred: usize) {
+        let (bytes, read) = self.read(group, preferred);
+        let mut progress = self.progress.lock();
+        if let Some(ended) = progress.reads.iter().position(|read| (read.0, read.1) == (group, preferred)) {
+            progress.reads.swap_remove(ended);
+        }
+        let is_late = group < progress.next || progress.ready.contains_key(&group);
+        if is_late || (read.is_err() && progress.reads.iter().any(|other| other.0 == group)) {
+            progress.bytes = progress.bytes.saturating_sub(bytes);
+        } else {
+            // Bytes that were announced before the download are counted already.
+            progress.ready.insert(group, (bytes, read));
+        }
+        drop(progress);
+        self.changed.notify_all();
+    }
+
+    /// Returns the next group to read. `None` when all were returned, or after a stop.
+    fn claim(&self, preferred: usize) -> Option<u64> {
         let mut progress = self.progress.lock();
         loop {
             let group = progress.claimed;
-            if progress.is_stopped || group > self.last / BLOCKS_PER_GROUP {
+            let last = self.last / BLOCKS_PER_GROUP;
+            if progress.is_stopped || progress.next > last {
                 return None;
             }
-            if group < progress.next + GROUPS_AHEAD {
+            if group <= last && group < progress.next + GROUPS_AHEAD {
                 progress.claimed += 1;
+                progress.reads.push((group, preferred, Instant::now()));
                 return Some(group);
+            }
+            if let Some(overdue) = progress.claim_overdue(preferred) {
+                return Some(overdue);
             }
             self.changed.wait_for(&mut progress, STOP_CHECK);
         }
@@ -153,7 +190,7 @@ impl<'a> Downloads<'a> {
             if !is_covered || source.fault.get().is_some() {
                 continue;
             }
-            match self.read_from(source, group, last) {
+            match self.read_from(source, group, last, preferred) {
                 Ok(read) => {
                     source.failures.store(0, Ordering::Relaxed);
                     return (read.0, Ok(read.1));
@@ -170,13 +207,19 @@ impl<'a> Downloads<'a> {
         (0, Err(ArchiveError::Unavailable { first, last, faults }))
     }
 
-    fn read_from(&self, source: &DownloadSource<'_>, group: u64, last: u64) -> Result<(u64, BlockGroup), ArchiveError> {
+    fn read_from(
+        &self,
+        source: &DownloadSource<'_>,
+        group: u64,
+        last: u64,
+        preferred: usize,
+    ) -> Result<(u64, BlockGroup), ArchiveError> {
         let first = group * BLOCKS_PER_GROUP;
         let missing = || ArchiveError::damaged(source.archive.name(), format!("has no block {first}"));
         let file = source.archive.file_of(first)?.ok_or_else(missing)?;
         let in_file = (first - file.index.first) / BLOCKS_PER_GROUP;
         let bytes = file.group_bytes(in_file);
-        self.reserve(group, bytes);
+        self.reserve(group, bytes, preferred);
         match file.group(in_file, &PARTS) {
             Ok(mut read) => {
                 // Another archive may end higher in this group.
@@ -190,11 +233,16 @@ impl<'a> Downloads<'a> {
         }
     }
 
-    /// Waits until there is memory for a group. The next one to be returned never waits.
-    fn reserve(&self, group: u64, bytes: u64) {
+    /// Waits until there is memory for a group. A group that the import waits for, or has, never waits.
+    fn reserve(&self, group: u64, bytes: u64, preferred: usize) {
         let mut progress = self.progress.lock();
-        while !progress.is_stopped && group != progress.next && progress.bytes + bytes > BYTES_AHEAD {
-            self.changed.wait(&mut progress);
+        while !progress.is_stopped && group > progress.next && progress.bytes + bytes > BYTES_AHEAD {
+            // The groups ahead have the memory, and a slow archive reads the next group.
+            if let Some(overdue) = progress.claim_overdue(preferred) {
+                MutexGuard::unlocked(&mut progress, || self.fetch(overdue, preferred));
+            } else {
+                self.changed.wait_for(&mut progress, STOP_CHECK);
+            }
         }
         progress.bytes += bytes;
     }

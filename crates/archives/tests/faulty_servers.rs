@@ -59,6 +59,21 @@ fn all_failures_are_named_if_no_archive_has_a_block() {
 }
 
 #[test]
+fn a_slow_archive_does_not_slow_down_a_fast_one() {
+    let written = Written::new();
+    let server = WebServer::start(&written.path(), Fault::Slow);
+    let chain = empty_chain(CHAIN);
+    let open =
+        |location: &str| OpenArchive::open(BlobStore::open(location, BlobLimits::default()).unwrap(), None).unwrap();
+    let archives = [open(&server.url()), open(&written.name())];
+    let started = Instant::now();
+    let imported = rhizome_archives::import(&chain, &archives, &|| false, |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(chain.head().record.hash, written.chain.head().record.hash);
+    assert!(imported.refused.is_empty(), "{:?}", imported.refused);
+    assert!(started.elapsed() < Duration::from_secs(12));
+}
+
+#[test]
 fn an_import_from_a_silent_server_stops_at_once() {
     let written = Written::new();
     let server = WebServer::start(&written.path(), Fault::Silent);

@@ -24,6 +24,8 @@ pub(crate) enum Fault {
     NewTagEachTime,
     /// The last byte of each part is wrong.
     WrongBytes,
+    /// Waits before it answers a request for a part.
+    Slow,
     /// Answers only to the user `Aladdin` with the password `open sesame`.
     Locked,
 }
@@ -106,6 +108,9 @@ fn answer(mut stream: TcpStream, folder: &Path, fault: Fault, count: &AtomicUsiz
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         drop(stream.read_to_end(&mut rest));
         return;
+    }
+    if range.is_some() && fault == Fault::Slow {
+        std::thread::sleep(Duration::from_secs(15));
     }
     let length = body.len();
     if range.is_some() && fault == Fault::WrongBytes {
