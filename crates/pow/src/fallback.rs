@@ -51,8 +51,7 @@ pub(crate) fn check(header: &Header) -> Result<(), FallbackError> {
 }
 
 fn parse(element: &[u8]) -> Option<(RecoveryId, Signature)> {
-    let parts = rlp::decode_list(element).ok()?.list("fallback signature").ok()?;
-    let [v, r, s] = parts.as_slice() else { return None };
+    let [v, r, s] = rlp::decode_list(element).ok()?.exactly("fallback signature").ok()?;
     let &[v] = v.bytes() else { return None };
     // 31 would be a recovery id of 4, which does not exist.
     let recovery = RecoveryId::from_byte(v.checked_sub(27)?)?;

@@ -8,6 +8,10 @@ use crate::rlp::{self, Item};
 use crate::transaction::Transaction;
 use alloy_primitives::{B256, keccak256};
 
+/// Most transactions, and most uncles, of a block that is decoded. No miner makes as many: the edges of its sublists are
+/// numbers of 15 bits.
+pub const MAX_LIST_ELEMENTS: usize = 65_536;
+
 /// A block. Decoding does not check whether the roots and hashes in the header match the rest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
@@ -23,16 +27,13 @@ impl Block {
     /// Decodes exactly one block. Header and uncles are read by the rules of their heights. On development networks
     /// the transactions may have impersonated senders instead of signatures.
     pub fn decode(raw: &[u8], spec: &ChainSpec) -> Result<Block, DecodeError> {
-        let elements = rlp::decode_list(raw)?.list("block")?;
-        let [header, transactions, uncles] = elements.as_slice() else {
-            return Err(DecodeError::ElementCount { what: "block", got: elements.len() });
-        };
-        let header = Header::from_item(header, spec)?;
-        let transactions = read_transactions(transactions)?;
+        let [header, transactions, uncles] = rlp::decode_list(raw)?.exactly("block")?;
+        let header = Header::from_item(&header, spec)?;
+        let transactions = read_transactions(&transactions)?;
         if spec.is_development() {
             transactions.iter().for_each(Transaction::accept_impersonation);
         }
-        Ok(Block { header, transactions, uncles: read_uncles(uncles, spec)? })
+        Ok(Block { header, transactions, uncles: read_uncles(&uncles, spec)? })
     }
 
     /// Encodes the block as on the wire and in storage. The length is the block's `size` in the RPC API.
@@ -61,8 +62,7 @@ impl Block {
 }
 
 fn read_transactions(list: &Item<'_>) -> Result<Vec<Transaction>, DecodeError> {
-    let transactions: Vec<_> =
-        list.elements("transactions")?.map(|item| Transaction::from_item(&item?)).collect::<Result<_, _>>()?;
+    let transactions = read_elements(list, "transactions", Transaction::from_item)?;
     match transactions.last() {
         Some(last) if last.has_remasc_form_but_gas() && last.gas_limit_bytes().is_empty() => {
             Err(DecodeError::Missing("gas limit of the last transaction"))
@@ -72,7 +72,20 @@ fn read_transactions(list: &Item<'_>) -> Result<Vec<Transaction>, DecodeError> {
 }
 
 fn read_uncles(list: &Item<'_>, spec: &ChainSpec) -> Result<Vec<Header>, DecodeError> {
-    list.elements("uncles")?.map(|item| Header::from_item(&item?, spec)).collect()
+    read_elements(list, "uncles", |item| Header::from_item(item, spec))
+}
+
+/// Reads a list of at most [`MAX_LIST_ELEMENTS`] elements: they take many times the memory of their shortest encodings.
+fn read_elements<T>(
+    list: &Item<'_>,
+    what: &'static str,
+    read: impl Fn(&Item<'_>) -> Result<T, DecodeError>,
+) -> Result<Vec<T>, DecodeError> {
+    let elements = list.elements(what)?;
+    if elements.clone().nth(MAX_LIST_ELEMENTS).is_some() {
+        return Err(DecodeError::ElementCount { what, got: MAX_LIST_ELEMENTS + 1 });
+    }
+    elements.map(|item| read(&item?)).collect()
 }
 
 fn encode_uncles(uncles: &[Header]) -> Vec<u8> {

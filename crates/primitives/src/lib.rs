@@ -29,7 +29,7 @@ pub mod sublists;
 pub mod transaction;
 pub mod upgrades;
 
-pub use block::{Block, uncles_hash};
+pub use block::{Block, MAX_LIST_ELEMENTS, uncles_hash};
 pub use bloom::Bloom;
 pub use chain_spec::{ChainConstants, ChainSpec, RemascParams, SpecError};
 pub use error::{DecodeError, ExtensionError, HeaderError, SignatureError};

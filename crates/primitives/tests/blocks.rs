@@ -1,7 +1,10 @@
 //! Genesis blocks and real blocks.
 
 use crate::vectors::{bytes, cases, spec, text};
-use rhizome_primitives::{B256, Block, Bloom, Bytes, Header, Receipt, Transaction, U256, hex, uncles_hash};
+use rhizome_primitives::{
+    B256, Block, Bloom, Bytes, ChainSpec, DecodeError, Header, MAX_LIST_ELEMENTS, Receipt, Transaction, U256, hex, rlp,
+    uncles_hash,
+};
 use serde_json::Value;
 
 #[test]
@@ -78,4 +81,37 @@ fn real_blocks() {
         }
     }
     assert_eq!(cases.len(), 3);
+}
+
+#[test]
+fn the_elements_of_a_block_are_counted_before_they_are_decoded() {
+    let spec = ChainSpec::regtest();
+    let header = Header::genesis(&spec, B256::ZERO).encode();
+    let decode = |transactions: &[u8], uncles: &[u8]| {
+        let raw = rlp::list(&[header.clone(), rlp::list(transactions), rlp::list(uncles)].concat());
+        Block::decode(&raw, &spec).map(|block| block.transactions.len())
+    };
+    let transaction = Transaction::remasc(1);
+    let most = transaction.encoded().repeat(MAX_LIST_ELEMENTS);
+    assert_eq!(decode(&most, &[]), Ok(MAX_LIST_ELEMENTS));
+    // Neither a transaction nor an uncle.
+    let too_many = |what| Err(DecodeError::ElementCount { what, got: MAX_LIST_ELEMENTS + 1 });
+    assert_eq!(decode(&[0x80; MAX_LIST_ELEMENTS + 2], &[]), too_many("transactions"));
+    assert_eq!(decode(&[], &[0x80; MAX_LIST_ELEMENTS + 2]), too_many("uncles"));
+}
+
+/// A list of 16 MB took 32 bytes of memory for each of its bytes.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_block_of_many_small_elements_takes_no_memory() {
+    let most_memory = || -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        peak.trim().trim_end_matches(" kB").parse().unwrap()
+    };
+    let raw = rlp::list(&vec![1; 16 << 20]);
+    let got = 16 << 20;
+    let error = Block::decode(&raw, &ChainSpec::regtest()).unwrap_err();
+    assert_eq!(error, DecodeError::ElementCount { what: "block", got });
+    assert!(most_memory() < 400 << 10, "{} kB", most_memory());
 }

@@ -5,8 +5,8 @@ use rhizome_primitives::{ChainSpec, DecodeError, Header, Transaction};
 
 use super::error::RskMessageError;
 
-/// Maximum number of elements of a list (docs/spec/p2p-additions.md, F).
-pub const MAX_LIST_ELEMENTS: usize = 65_536;
+/// Maximum number of elements of a list (docs/spec/p2p-additions.md, F): as many as a block can have transactions.
+pub use rhizome_primitives::MAX_LIST_ELEMENTS;
 
 /// Transactions above this length in bytes are skipped on receipt.
 const MAX_TRANSACTION_LENGTH: usize = 131_072;
