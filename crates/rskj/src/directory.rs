@@ -1,3 +1,4 @@
+use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,9 @@ use crate::lock::TableLock;
 
 /// Rows of a scan between two reports.
 const ROWS_PER_REPORT: u64 = 1024;
+
+/// Fault of a table without its log.
+pub(crate) const NO_LOG: &str = "the log does not exist";
 
 /// The heaviest chain of a data directory of rskj, from its genesis.
 pub struct RskjDirectory {
@@ -71,4 +75,16 @@ impl BlockSource for RskjDirectory {
         let raw = self.table.read(&block.hash, block.location)?;
         Ok(NumberedBlock { number, total_difficulty: U256::from(block.total_difficulty), raw })
     }
+}
+
+/// Returns the numbers of all logs in a folder, ascending.
+pub(crate) fn log_numbers(dir: &Path) -> Result<Vec<u64>, RskjError> {
+    let mut numbers = Vec::new();
+    for entry in fs::read_dir(dir).map_err(RskjError::read(dir))? {
+        let name = entry.map_err(RskjError::read(dir))?.file_name();
+        let number = name.to_str().and_then(|name| name.strip_suffix(".log"));
+        numbers.extend(number.and_then(|number| number.parse::<u64>().ok()));
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
 }

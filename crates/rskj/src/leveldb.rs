@@ -12,6 +12,7 @@ use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use crate::directory::{NO_LOG, log_numbers};
 use crate::error::RskjError;
 use crate::row::{OnRow, Row, ValueLocation};
 use manifest::TableList;
@@ -39,9 +40,14 @@ impl LevelDb {
     pub(crate) fn open(dir: &Path) -> Result<Self, RskjError> {
         let list = TableList::read(dir)?;
         let mut recent = Vec::new();
-        for number in log_numbers(dir)? {
+        let log_path = |number: u64| dir.join(format!("{number:06}.log"));
+        let logs = log_numbers(dir)?;
+        if !logs.contains(&list.log) {
+            return Err(RskjError::damaged(&log_path(list.log), NO_LOG));
+        }
+        for number in logs {
             if number >= list.log || number == list.previous_log {
-                let path = dir.join(format!("{number:06}.log"));
+                let path = log_path(number);
                 let content = fs::read(&path).map_err(RskjError::read(&path))?;
                 for record in log::records(&content, &path)? {
                     write_batch::read(&record, |key, sequence, value| {
@@ -111,16 +117,4 @@ fn position(index: usize) -> u64 {
 fn length_of(value: Option<&[u8]>, path: &Path) -> Result<u32, RskjError> {
     let length = u32::try_from(value.map_or(0, <[u8]>::len));
     length.map_err(|_wide| RskjError::damaged(path, "a value is too long"))
-}
-
-/// Returns the numbers of all logs in a folder, ascending.
-fn log_numbers(dir: &Path) -> Result<Vec<u64>, RskjError> {
-    let mut numbers = Vec::new();
-    for entry in fs::read_dir(dir).map_err(RskjError::read(dir))? {
-        let name = entry.map_err(RskjError::read(dir))?.file_name();
-        let number = name.to_str().and_then(|name| name.strip_suffix(".log"));
-        numbers.extend(number.and_then(|number| number.parse::<u64>().ok()));
-    }
-    numbers.sort_unstable();
-    Ok(numbers)
 }

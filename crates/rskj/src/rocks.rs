@@ -1,8 +1,9 @@
 use std::path::{Path, PathBuf};
 
 use rhizome_primitives::B256;
-use rocksdb::{DB, Options, ReadOptions};
+use rocksdb::{DB, DBRecoveryMode, ErrorKind, Options, ReadOptions};
 
+use crate::directory::{NO_LOG, log_numbers};
 use crate::error::RskjError;
 use crate::row::{OnRow, Row, ValueLocation};
 
@@ -21,8 +22,18 @@ impl RocksTable {
     pub(crate) fn open(dir: &Path) -> Result<Self, RskjError> {
         let mut options = Options::default();
         options.set_max_open_files(OPEN_FILES);
-        let db = DB::open_for_read_only(&options, dir, false);
-        let db = db.map_err(|source| RskjError::RocksDb { dir: dir.to_owned(), source })?;
+        // By default the engine ends before a damaged record, without an error. The end of a log that was not written stays allowed.
+        options.set_wal_recovery_mode(DBRecoveryMode::TolerateCorruptedTailRecords);
+        // A table always has a log.
+        let logs = dir.join("*.log");
+        if log_numbers(dir)?.is_empty() {
+            return Err(RskjError::damaged(&logs, NO_LOG));
+        }
+        let db = DB::open_for_read_only(&options, dir, false).map_err(|source| match source.kind() {
+            // The engine names each damaged file except a log.
+            ErrorKind::Corruption if !source.as_ref().contains("blocks/") => RskjError::damaged(&logs, source),
+            _ => RskjError::RocksDb { dir: dir.to_owned(), source },
+        })?;
         Ok(Self { db, dir: dir.to_owned() })
     }
 

@@ -69,21 +69,42 @@ fn a_damaged_list_of_tables_is_named() {
     }
 }
 
+/// Log of each recorded directory.
+const LOGS: [(&str, &str); 2] = [("leveldb", "000024.log"), ("rocksdb", "000037.log")];
+
 #[test]
 fn a_changed_byte_of_the_log_is_named() {
-    let error = error_after("leveldb", |blocks| {
-        rewrite(&blocks.join("000024.log"), |content| content[1_000] ^= 1);
-    });
-    assert!(error.ends_with("000024.log: damaged: a record does not have its checksum"), "{error}");
+    for (kind, log) in LOGS {
+        for position in [0, 1_000, 18_000] {
+            let error = error_after(kind, |blocks| rewrite(&blocks.join(log), |content| content[position] ^= 1));
+            let is_named = error.contains(log) || error.contains("*.log");
+            assert!(is_named && error.contains("checksum"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_missing_log_is_named() {
+    for (kind, log) in LOGS {
+        let error = error_after(kind, |blocks| fs::remove_file(blocks.join(log)).unwrap());
+        assert!(error.ends_with(".log: damaged: the log does not exist"), "{error}");
+    }
 }
 
 #[test]
 fn a_log_whose_end_was_not_written_is_read_up_to_there() {
-    let dir = recorded("leveldb");
-    rewrite(&dir.path().join("blocks/000024.log"), |content| content.truncate(10_000));
-    let chain = empty_chain(ChainSpec::regtest());
-    import_all(&chain, dir.path()).unwrap();
-    assert!((120..163).contains(&chain.head().number()), "{}", chain.head().number());
+    for (kind, log) in LOGS {
+        // In a record, in the header of a record, and before space that was reserved.
+        let cuts: [fn(&mut Vec<u8>); 3] =
+            [|content| content.truncate(10_000), |content| content.truncate(3), |content| content.extend([0; 40_000])];
+        for cut in cuts {
+            let dir = recorded(kind);
+            rewrite(&dir.path().join("blocks").join(log), cut);
+            let chain = empty_chain(ChainSpec::regtest());
+            import_all(&chain, dir.path()).unwrap();
+            assert!((120..=163).contains(&chain.head().number()), "{kind}: {}", chain.head().number());
+        }
+    }
 }
 
 #[test]
