@@ -260,11 +260,22 @@ pub(crate) fn opening_error(dir: &Path, source: rocksdb::Error, bytes: usize) ->
     match source.kind() {
         // Another program wrote this directory if a column or its merge operator is unknown.
         ErrorKind::Corruption | ErrorKind::InvalidArgument => StorageError::Damaged { dir, source: source.into() },
+        ErrorKind::IOError if let Some(missing) = missing_list(&dir) => {
+            StorageError::Damaged { dir, source: missing.into() }
+        }
         ErrorKind::IOError if is_disk_full(&dir, bytes.max(PROBE_BYTES)) => {
             StorageError::DiskFull { dir, source: source.into() }
         }
         _ => StorageError::Engine { operation: "open", source },
     }
+}
+
+/// Describes the list of files that the database names if it does not exist.
+fn missing_list(dir: &Path) -> Option<String> {
+    let folder = dir.join(DATABASE_FOLDER);
+    let named = std::fs::read_to_string(folder.join(CURRENT_FILE)).ok()?;
+    let name = named.trim_end();
+    (!folder.join(name).exists()).then(|| format!("{DATABASE_FOLDER}/{name} is missing"))
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use rhizome_trie::NodePlace;
 
+use crate::engine::NODES_FOLDER;
 use crate::positioned::{PositionedFile, expect_random_reads};
 
 const ENTRY_BYTES: usize = 15;
@@ -99,6 +100,10 @@ pub(crate) struct IndexSegment {
 impl IndexSegment {
     /// Opens a segment of `count` entries.
     pub(crate) fn open(path: PathBuf, count: u64) -> io::Result<Self> {
+        Self::read(path.clone(), count).map_err(in_file(&path))
+    }
+
+    fn read(path: PathBuf, count: u64) -> io::Result<Self> {
         let file = File::open(&path)?;
         expect_random_reads(&file);
         let length = file.metadata()?.len();
@@ -131,7 +136,7 @@ impl IndexSegment {
         let group = (prefix >> group_shift(self.count)) as usize;
         let (first, last) = match self.starts.get(group..).and_then(<[u64]>::first_chunk) {
             Some([first, last]) if first <= last && *last <= self.count => (*first, *last),
-            _ => return Err(damaged("an index segment is inconsistent")),
+            _ => return Err(self.inconsistent()),
         };
         // Hashes are spread evenly within a group, too.
         let within = prefix & ((1 << group_shift(self.count)) - 1);
@@ -150,7 +155,7 @@ impl IndexSegment {
 
     fn read_entries(&self, from: u64, to: u64) -> io::Result<EncodedEntries> {
         let mut bytes = vec![0; (to - from) as usize * self.entry_bytes];
-        self.file.read_exact_at(&mut bytes, self.offset(from))?;
+        self.file.read_exact_at(&mut bytes, self.offset(from)).map_err(in_file(&self.path))?;
         Ok(EncodedEntries { bytes, entry_bytes: self.entry_bytes })
     }
 
@@ -165,18 +170,20 @@ impl IndexSegment {
     }
 
     fn entry(&self, index: u64) -> io::Result<IndexEntry> {
-        self.read_entries(index, index.saturating_add(1))?
-            .get(0)
-            .ok_or_else(|| damaged("an index segment is inconsistent"))
+        self.read_entries(index, index.saturating_add(1))?.get(0).ok_or_else(|| self.inconsistent())
+    }
+
+    fn inconsistent(&self) -> io::Error {
+        in_file(&self.path)(damaged("an index segment is inconsistent"))
     }
 
     /// Iterates over the entries in order, without the first `skipped` ones.
     fn entries(&self, skipped: u64) -> io::Result<impl Iterator<Item = io::Result<IndexEntry>> + use<>> {
-        let mut file = File::open(&self.path)?;
+        let (path, entry_bytes) = (self.path.clone(), self.entry_bytes);
+        let mut file = File::open(&path).map_err(in_file(&path))?;
         file.seek(SeekFrom::Start(self.offset(skipped)))?;
         let mut input = BufReader::with_capacity(BUFFER_BYTES, file);
-        let entry_bytes = self.entry_bytes;
-        Ok((skipped..self.count).map(move |_| read_entry(&mut input, entry_bytes)))
+        Ok((skipped..self.count).map(move |_| read_entry(&mut input, entry_bytes).map_err(in_file(&path))))
     }
 }
 
@@ -351,6 +358,14 @@ fn groups(count: u64) -> usize {
 /// Returns the number of bits by which a prefix is shifted right to give its group.
 fn group_shift(count: u64) -> u32 {
     PREFIX_BITS - (count / GROUP_ENTRIES).checked_ilog2().unwrap_or(0)
+}
+
+/// Adds the name of a node file to an error, which keeps its kind.
+pub(crate) fn in_file(path: &Path) -> impl Fn(io::Error) -> io::Error + '_ {
+    |error| {
+        let name = path.file_name().unwrap_or_default();
+        io::Error::new(error.kind(), format!("{NODES_FOLDER}/{}: {error}", name.display()))
+    }
 }
 
 /// Returns the error for data that this node never writes.

@@ -34,7 +34,10 @@ use rocksdb::{ColumnFamily, DB, WriteBatch, WriteOptions};
 
 use crate::adjacent_nodes::AdjacentNodes;
 use crate::columns::{NODE_BATCHES, NODE_FILES_KEY, NODES};
-use crate::index_segment::{IndexEntry, IndexSegment, NodeLocation, UnfinishedSegment, damaged, merge_entries, prefix};
+use crate::engine::NODES_FOLDER;
+use crate::index_segment::{
+    IndexEntry, IndexSegment, NodeLocation, UnfinishedSegment, damaged, in_file, merge_entries, prefix,
+};
 use crate::journal_rows::JournalKey;
 use crate::positioned::{PositionedFile, expect_random_reads, read_from_memory, read_up_to};
 
@@ -143,7 +146,7 @@ impl NodeFiles {
             for entry in segment.index.find(hash.as_slice())? {
                 let location = entry.location();
                 let node = match usize::from(location.place.file()) < contents.messages.count {
-                    true => contents.read_message(location)?.into(),
+                    true => contents.read_message(location).map_err(at(location.place))?.into(),
                     false => self.read(&contents, location.place, location.length as usize)?,
                 };
                 let found = keccak256(&node.message);
@@ -152,7 +155,7 @@ impl NodeFiles {
                 }
                 // Different hashes can have the same prefix.
                 if prefix(found.as_slice()) != prefix(hash.as_slice()) {
-                    return Err(mismatch());
+                    return Err(mismatch(location.place));
                 }
             }
         }
@@ -165,7 +168,7 @@ impl NodeFiles {
             return Ok(node);
         }
         let node = self.read(&self.contents(), place, 0)?;
-        if is_node(&node, hash) { Ok(node) } else { Err(mismatch()) }
+        if is_node(&node, hash) { Ok(node) } else { Err(mismatch(place)) }
     }
 
     /// Returns the node at a place, with this Keccak hash, if that needs no read of the disk.
@@ -173,14 +176,15 @@ impl NodeFiles {
         if let Some(node) = self.adjacent.find(place).filter(|node| is_node(node, hash)) {
             return Ok(Some(node));
         }
-        let Some(bytes) = self.contents().read_record_from_memory(place)? else { return Ok(None) };
+        let Some(bytes) = self.contents().read_record_from_memory(place).map_err(at(place))? else { return Ok(None) };
         // The end of the record may be on the disk.
         Ok(self.parse(place, bytes).filter(|node| is_node(node, hash)))
     }
 
     /// Reads a record. `length`: its length, as far as it is known.
     fn read(&self, contents: &NodeFileSet, place: NodePlace, length: usize) -> io::Result<SourceNode> {
-        self.parse(place, contents.read_record(place, length)?).ok_or_else(mismatch)
+        let bytes = contents.read_record(place, length).map_err(at(place))?;
+        self.parse(place, bytes).ok_or_else(|| mismatch(place))
     }
 
     /// Returns the node of a record, and keeps the bytes behind it. A record of more than [`READ_BYTES`] is read without others.
@@ -420,7 +424,8 @@ impl NodeFileSet {
             rest = &[];
         }
         for number in 0..count {
-            let file = File::options().read(true).write(true).open(data_path(dir, number))?;
+            let path = data_path(dir, number);
+            let file = File::options().read(true).write(true).open(&path).map_err(in_file(&path))?;
             expect_random_reads(&file);
             let least = match number + 1 {
                 next if next == count => end,
@@ -428,7 +433,7 @@ impl NodeFileSet {
                 _ => FULL_FILE_BYTES,
             };
             if file.metadata()?.len() < least.into() {
-                return Err(damaged("a node file is too short"));
+                return Err(in_file(&path)(damaged("a node file is too short")));
             }
             contents.data.push(Arc::new(file));
         }
@@ -528,8 +533,16 @@ fn read_length(place: NodePlace) -> usize {
     rest_of_page.clamp(RECORD_BYTES, READ_BYTES)
 }
 
-fn mismatch() -> io::Error {
-    damaged("a node does not match its hash")
+/// Adds the file and the offset of a node to an error, which keeps its kind.
+fn at(place: NodePlace) -> impl Fn(io::Error) -> io::Error {
+    move |error| {
+        let name = data_path(Path::new(NODES_FOLDER), place.file().into());
+        io::Error::new(error.kind(), format!("{}, offset {}: {error}", name.display(), place.offset()))
+    }
+}
+
+fn mismatch(place: NodePlace) -> io::Error {
+    at(place)(damaged("a node does not match its hash"))
 }
 
 fn data_path(dir: &Path, number: usize) -> PathBuf {

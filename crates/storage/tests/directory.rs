@@ -69,6 +69,18 @@ fn damaged_files_fail_the_start() {
 }
 
 #[test]
+fn a_missing_list_of_files_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(Store::open(dir.path(), &identity(), &small()).unwrap());
+    let name = fs::read_to_string(dir.path().join("chain/CURRENT")).unwrap();
+    let name = format!("chain/{}", name.trim_end());
+    fs::remove_file(dir.path().join(&name)).unwrap();
+    let error = Store::open(dir.path(), &identity(), &small()).err().unwrap();
+    assert!(matches!(error, StorageError::Damaged { .. }), "{error}");
+    assert!(error.to_string().ends_with(&format!("is damaged: {name} is missing")), "{error}");
+}
+
+#[test]
 fn a_temporary_store_removes_its_directory() {
     let store = Store::open_temporary(&identity(), &small()).unwrap();
     let dir = store.dir().to_path_buf();

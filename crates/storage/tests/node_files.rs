@@ -193,6 +193,8 @@ fn reading_a_damaged_node_fails() {
     let store = open(dir.path());
     let error = store.by_hash(&hash(0)).unwrap_err();
     assert!(matches!(error, StorageError::Damaged { .. }), "{error}");
+    let fault = "is damaged: nodes/000000.data, offset 0: a node does not match its hash";
+    assert!(error.to_string().ends_with(fault), "{error}");
     expect_values(&store, 1..300);
     // A hash that shares its prefix with a stored one is absent.
     let mut alike = hash(1);
@@ -209,6 +211,8 @@ fn missing_and_truncated_files_fail_the_start() {
         let expect_damaged = || {
             let error = Store::open(dir.path(), &identity(), &small_journal()).err().unwrap();
             assert!(matches!(error, StorageError::Damaged { .. }), "{kind}: {error}");
+            let name = path.file_name().unwrap().to_str().unwrap();
+            assert!(error.to_string().contains(&format!("is damaged: nodes/{name}: ")), "{error}");
         };
         let file = OpenOptions::new().write(true).open(&path).unwrap();
         file.set_len(file.metadata().unwrap().len() / 2).unwrap();
