@@ -282,8 +282,8 @@ impl SnapshotWork {
 
     /// Moves the trie of a copy of the database to a block.
     fn move_copy(&self, folder: &Path, record: &Arc<BlockRecord>) -> Result<(), ChainError> {
+        Store::empty_all_but_trie(folder, &self.options)?;
         let copy = Arc::new(Store::open(folder, &self.identity, &self.options)?);
-        copy.empty_all_but_trie()?;
         let Some(flushed) = copy.flushed_trie()? else { return Ok(()) };
         let mut trie = Trie::open_by_position(flushed.root, Arc::new(CurrentNodes::new(&copy)));
         let from = self.archive.known_record(&flushed.hash)?;

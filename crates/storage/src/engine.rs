@@ -213,6 +213,17 @@ impl EngineLock {
     }
 }
 
+/// Drops all columns of a database that is not open, except some.
+pub(crate) fn drop_columns(dir: &Path, options: &StoreOptions, kept: &[&str]) -> Result<(), StorageError> {
+    let drop_columns = || {
+        let cache = Cache::new_hyper_clock_cache(options.cache_bytes, 0);
+        let columns = columns::descriptors(&cache, options.write_buffer_bytes / 2, &DroppedBlocks::default())?;
+        let mut db = DB::open_cf_descriptors(&engine_options(options, false)?, dir.join(DATABASE_FOLDER), columns)?;
+        columns::NAMES.into_iter().filter(|name| !kept.contains(name)).try_for_each(|name| db.drop_cf(name))
+    };
+    drop_columns().map_err(|source| opening_error(dir, source, options.write_buffer_bytes))
+}
+
 /// Returns true if a folder has a write-ahead log of RocksDB.
 fn has_log(folder: &Path) -> bool {
     let is_log = |entry: std::io::Result<DirEntry>| {

@@ -16,13 +16,12 @@ use crate::base_state::BaseState;
 use crate::block_log::BlockLogState;
 use crate::change_set::{ChangeSet, ReplacedState, StoredValue, StoredValueView};
 use crate::columns::{
-    self, BANS_KEY, BLOCKS, CALLS, CHANGES, FLUSHED_KEY, HEAD_KEY, HEIGHTS, LAST_KEY, META, RECEIPTS, TRANSACTIONS,
-    TRIE, VALUES,
+    self, BANS_KEY, BLOCKS, CALLS, CHANGES, FLUSHED_KEY, HEAD_KEY, HEIGHTS, META, RECEIPTS, TRANSACTIONS, TRIE, VALUES,
 };
 use crate::database::{Database, read_missing};
 use crate::disk_bytes::DiskBytes;
 use crate::disk_probe::PROBE_BYTES;
-use crate::engine::{DATABASE_FOLDER, NODES_FOLDER};
+use crate::engine::{DATABASE_FOLDER, NODES_FOLDER, drop_columns};
 use crate::flat::{self, FlatEntry};
 use crate::headers::{self, HeaderRow};
 use crate::history;
@@ -33,7 +32,7 @@ use crate::log_index::{self, LogIndexQuery};
 use crate::main_hashes::MainHashes;
 use crate::node_cache::NodeCache;
 use crate::node_files::NodeFileError;
-use crate::options::{ChainIdentity, NodeVersions};
+use crate::options::{ChainIdentity, NodeVersions, StoreOptions};
 use crate::record::{self, FlushedTrie, HeightEntry, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation};
 use crate::write_faults::WriteFault;
 
@@ -496,15 +495,10 @@ impl Store {
         self.checkpoint(&dir.join(DATABASE_FOLDER))
     }
 
-    /// Deletes everything but the trie and long values, of a copy that only serves its trie. Rows that are in no file yet may
-    /// stay.
-    pub fn empty_all_but_trie(&self) -> Result<(), StorageError> {
-        let engine = self.database.engine()?;
-        for name in columns::NAMES.into_iter().filter(|name| ![META, TRIE, VALUES].contains(name)) {
-            let deleted = engine.db.delete_file_in_range_cf(engine.column(name)?, &[][..], &LAST_KEY[..]);
-            deleted.map_err(|source| self.database.engine_error("delete files", source))?;
-        }
-        Ok(())
+    /// Deletes everything but the trie and long values, of a copy that only serves its trie and is not open. The next opening makes the
+    /// other columns again, empty.
+    pub fn empty_all_but_trie(dir: &Path, options: &StoreOptions) -> Result<(), StorageError> {
+        drop_columns(dir, options, &[META, TRIE, VALUES])
     }
 
     /// Waits until all writes are on the disk and survive a power failure.

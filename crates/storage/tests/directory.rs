@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rhizome_primitives::B256;
+use rhizome_primitives::{B256, keccak256};
 use rhizome_storage::{ChainIdentity, Durability, NodeVersions, StorageError, Store, StoreOptions};
 
 use crate::{TestBlock, identity, small};
@@ -101,6 +101,28 @@ fn a_checkpoint_is_independent_of_its_original() {
     let copied = Store::open(copy.path(), &identity(), &small()).unwrap();
     assert_eq!(copied.head().unwrap(), Some(first.hash));
     assert!(!copied.has_block(&second.hash).unwrap());
+}
+
+#[test]
+fn a_copy_for_its_trie_has_no_files_of_other_columns() {
+    let (dir, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let options = StoreOptions { node_versions: NodeVersions::Current, ..small() };
+    let store = Store::open(dir.path(), &identity(), &options).unwrap();
+    let value = [7; 5000];
+    for number in 0..20 {
+        TestBlock::new(number, "a").with_flat(&number.to_be_bytes(), Some(&value)).write_best(&store);
+    }
+    store.copy_to(copy.path()).unwrap();
+    drop(store);
+    Store::empty_all_but_trie(copy.path(), &options).unwrap();
+    let copied = Store::open(copy.path(), &identity(), &options).unwrap();
+    assert_eq!(copied.by_hash(&keccak256(value)).unwrap().unwrap(), value[..]);
+    assert!(!copied.has_block(&TestBlock::new(1, "a").hash).unwrap());
+    let bytes = copied.disk_bytes().unwrap();
+    assert_eq!((bytes.blocks, bytes.history, bytes.nodes), (0, 0, 0), "{bytes:?}");
+    let files = files_of(copy.path());
+    let tables: u64 = files.iter().filter(|(name, _)| name.ends_with(".sst")).map(|(_, length)| length).sum();
+    assert_eq!(tables, bytes.state + bytes.other, "{files:?}");
 }
 
 #[test]
