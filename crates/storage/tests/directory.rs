@@ -45,6 +45,16 @@ fn a_directory_of_another_chain_is_rejected() {
 }
 
 #[test]
+fn other_node_versions_name_their_setting() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(Store::open(dir.path(), &identity(), &small()).unwrap());
+    let options = StoreOptions { node_versions: NodeVersions::Current, ..small() };
+    let error = Store::open(dir.path(), &identity(), &options).err().unwrap();
+    assert!(matches!(error, StorageError::WrongNodeVersions { .. }), "{error}");
+    assert!(error.to_string().contains(" (storage.proofs): `rhizome migrate"), "{error}");
+}
+
+#[test]
 fn an_unusable_directory_is_named_in_the_error() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("file");
