@@ -8,7 +8,7 @@ use rhizome_primitives::{B256, Block, ChainSpec, U256, hex};
 
 use crate::archive::Archive;
 use crate::error::{BlockDecodeError, ChainError, ImportError};
-use crate::import::feed::{PreparedItem, SourceItem, feed};
+use crate::import::feed::{PreparedItem, SourceItem, counted_bytes, feed};
 use crate::import::importer::Importer;
 use crate::import::invalid_block::InvalidBlock;
 use crate::import::outcome::{BlockOrigin, ImportOutcome};
@@ -163,7 +163,7 @@ struct LineNote {
 
 impl SourceItem for Result<BlockFileLine, LineFault> {
     fn bytes(&self) -> usize {
-        self.as_ref().map_or(0, |line| line.raw.len())
+        self.as_ref().map_or(0, |line| counted_bytes(&line.raw))
     }
 }
 

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
+use rhizome_primitives::rlp::decode_list;
 use rhizome_storage::NodeVersions;
 
 use crate::error::ChainError;
@@ -24,6 +25,8 @@ const BLOCKS_UNDER_WAY: usize = 64;
 const GROUPED_BLOCKS_UNDER_WAY: usize = MAX_IN_FLIGHT + 4 * MAX_BLOCKS;
 /// Bytes of encoded blocks under way at which no block is added.
 const BYTES_UNDER_WAY: usize = 32 << 20;
+/// Least bytes that a transaction counts for. One of 10 bytes takes as much memory, once decoded, as one of the usual length.
+const TRANSACTION_BYTES: usize = 100;
 
 /// An item of a source.
 pub(crate) trait SourceItem: Send {
@@ -31,15 +34,22 @@ pub(crate) trait SourceItem: Send {
     fn bytes(&self) -> usize;
 }
 
+/// Returns the bytes that an encoded block counts for: its length, unless its transactions are unusually short.
+pub(crate) fn counted_bytes(raw: &[u8]) -> usize {
+    let block = decode_list(raw).and_then(|list| list.exactly("block"));
+    let transactions = block.and_then(|[_, transactions, _]| transactions.elements("transactions"));
+    transactions.map_or(0, Iterator::count).saturating_mul(TRANSACTION_BYTES).max(raw.len())
+}
+
 impl SourceItem for Vec<u8> {
     fn bytes(&self) -> usize {
-        self.len()
+        counted_bytes(self)
     }
 }
 
 impl<N: Send> SourceItem for (N, PreparedBlock) {
     fn bytes(&self) -> usize {
-        self.1.raw.len()
+        counted_bytes(&self.1.raw)
     }
 }
 
@@ -187,5 +197,22 @@ fn recover_ahead(importer: &Importer, block: &PreparedBlock) {
     // A failure shows again when the importer makes the same checks.
     if is_worth_recovering(block, archive, importer.steps.config.clock.now()).unwrap_or(false) {
         block.senders();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rhizome_primitives::rlp::list;
+
+    use super::*;
+
+    #[test]
+    fn short_transactions_count_as_usual_ones() {
+        let block = |transactions: &[u8]| list(&[&[0xc0], &list(transactions)[..], &[0xc0]].concat());
+        let short = [&[0xc9][..], &[0x80; 9]].concat();
+        assert_eq!(counted_bytes(&block(&short.repeat(1000))), 100_000);
+        let long = block(&list(&[0x80; 150]).repeat(1000));
+        assert_eq!(counted_bytes(&long), long.len());
+        assert_eq!(counted_bytes(b"no block"), 8);
     }
 }

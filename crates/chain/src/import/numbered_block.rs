@@ -6,7 +6,7 @@ use rhizome_primitives::{Block, U256};
 
 use crate::error::BlockDecodeError;
 use crate::import::block_file::{BlockFileError, ImportedLine, LineFault, ParsedLine, import_parsed};
-use crate::import::feed::SourceItem;
+use crate::import::feed::{SourceItem, counted_bytes};
 use crate::import::importer::Importer;
 
 /// A block of an archive, unchecked.
@@ -22,7 +22,7 @@ pub struct NumberedBlock {
 
 impl SourceItem for NumberedBlock {
     fn bytes(&self) -> usize {
-        self.raw.len()
+        counted_bytes(&self.raw)
     }
 }
 
