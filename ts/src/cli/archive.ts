@@ -75,7 +75,7 @@ function verifyCommand(): Command {
       const work = loadAddon().verifyArchive(config, location, options.trust ?? '', onProgress)
       const result = await work.finally(() => bar.end())
       const { blocks, files, publisher } = JSON.parse(result) as Summary
-      const text = `${location}: ${blocks} blocks in ${files} files verified\npublisher ${publisher}`
+      const text = `${withoutSecrets(location)}: ${blocks} blocks in ${files} files verified\npublisher ${publisher}`
       process.stdout.write(`${options.json === true ? result : text}\n`)
     })
 }
@@ -96,4 +96,10 @@ function listCommand(): Command {
       ]
       process.stdout.write(`${options.json === true ? result : lines.join('\n')}\n`)
     })
+}
+
+/** Returns a URL without credentials and query. */
+function withoutSecrets(location: string): string {
+  if (!/^https?:/i.test(location)) return location
+  return location.replace(/\/\/[^/?#]*@/, '//').replace(/[?#].*$/, '')
 }
