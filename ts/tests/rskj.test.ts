@@ -79,7 +79,7 @@ describe('import from rskj', { timeout: 120_000 }, () => {
       [['--rskj', folder, ...dataIn('none')], 'not a data directory of rskj'],
       [['--rskj', dir, '--network', 'testnet', ...dataIn('testnet')], 'of another network'],
       [['--rskj', dir, dir, ...dataIn('both')], 'imported alone'],
-      [['--rskj', dir, '--trust', '0x02', ...dataIn('trust')], 'has no publisher'],
+      [['--rskj', dir, '--trust', `0x02${'11'.repeat(32)}`, ...dataIn('trust')], 'has no publisher'],
       [dataIn('nothing'), 'a file, archives or --rskj DIR are expected'],
     ]
     for (const [flags, reason] of cases) {

@@ -25,13 +25,11 @@ impl RocksTable {
         // By default the engine ends before a damaged record, without an error. The end of a log that was not written stays allowed.
         options.set_wal_recovery_mode(DBRecoveryMode::TolerateCorruptedTailRecords);
         // A table always has a log.
-        let logs = dir.join("*.log");
         if log_numbers(dir)?.is_empty() {
-            return Err(RskjError::damaged(&logs, NO_LOG));
+            return Err(RskjError::damaged(&dir.join("*.log"), NO_LOG));
         }
         let db = DB::open_for_read_only(&options, dir, false).map_err(|source| match source.kind() {
-            // The engine names each damaged file except a log.
-            ErrorKind::Corruption if !source.as_ref().contains("blocks/") => RskjError::damaged(&logs, source),
+            ErrorKind::Corruption => RskjError::damaged(dir, format!("{source} (in *.log if no file is named)")),
             _ => RskjError::RocksDb { dir: dir.to_owned(), source },
         })?;
         Ok(Self { db, dir: dir.to_owned() })
