@@ -270,10 +270,12 @@ impl From<ChainError> for RpcError {
         }
         match &failure {
             ChainError::TrieNotKept { .. }
+            | ChainError::TrieTooFar { .. }
             | ChainError::StateNotKept { .. }
             | ChainError::ReceiptsNotKept { .. }
             | ChainError::BlockNotStored { .. }
             | ChainError::BranchBelowHistory { .. } => Self::new(ErrorCode::ServerError, failure.to_string()),
+            ChainError::DeadlineExceeded => Self::timed_out(),
             _ if failure.is_write_fault() => Self::unwritable(failure.is_disk_full(), failure),
             _ => Self::internal(failure),
         }

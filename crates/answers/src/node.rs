@@ -10,6 +10,7 @@ use crate::mining_schedule::MiningSchedule;
 use crate::options::{AnswerOptions, LatestBlock};
 use parking_lot::Mutex;
 use rhizome_chain::{BlockRecord, Chain, ChainEvent, Fork, ForkOrigin, LocalOrigin};
+use rhizome_evm::Deadline;
 use rhizome_fleet::{Fleet, FleetRole};
 use rhizome_fork::RemoteChain;
 use rhizome_net::{BanStore, PeerNetwork, PeerStanding};
@@ -245,14 +246,15 @@ impl Node {
     pub(crate) fn with_state_trie<T>(
         &self,
         record: &Arc<BlockRecord>,
+        deadline: &Deadline,
         read: impl Fn(Trie) -> Result<T, RpcError>,
     ) -> Result<T, RpcError> {
         let mut attempts = STATE_TRIE_ATTEMPTS;
         loop {
             let head = self.chain.head().hash();
-            let result = self.chain.state_trie(record).map_err(RpcError::from).and_then(&read);
+            let result = self.chain.state_trie_until(record, deadline).map_err(RpcError::from).and_then(&read);
             attempts -= 1;
-            if result.is_ok() || attempts == 0 || self.chain.head().hash() == head {
+            if result.is_ok() || attempts == 0 || deadline.has_passed() || self.chain.head().hash() == head {
                 return result;
             }
         }

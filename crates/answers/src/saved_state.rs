@@ -10,7 +10,7 @@ mod write;
 use crate::error::{ErrorCode, RpcError};
 use crate::node::Node;
 use crate::saved_state::read::SavedAccount;
-use rhizome_evm::State;
+use rhizome_evm::{Deadline, State};
 use rhizome_primitives::{Address, U256};
 use rhizome_trie::StateError;
 use std::io;
@@ -38,7 +38,7 @@ pub enum SavedStateError {
 /// Returns the JSON text of the state of the head, of at most `max_bytes`. Fails outside development networks.
 pub(crate) fn dump(node: &Node, max_bytes: usize) -> Result<Vec<u8>, RpcError> {
     let head = node.require_development()?.head();
-    node.with_state_trie(&head.record, |trie| write::json(&trie, max_bytes.min(MAX_BYTES)))
+    node.with_state_trie(&head.record, &Deadline::none(), |trie| write::json(&trie, max_bytes.min(MAX_BYTES)))
 }
 
 /// Writes the accounts of a state, as JSON or compressed by gzip, over those of the head. Accounts and storage slots that the

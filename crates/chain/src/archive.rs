@@ -32,6 +32,8 @@ use crate::upkeep::Upkeep;
 
 /// Headers cached for the rules that read ancestors. The longest window has 449.
 const ANCESTORS: usize = 600;
+/// Memory of a change that leads to a derived trie, in bytes. Far apart they take three times as much, for the nodes on their ways.
+const DERIVED_CHANGE_BYTES: usize = 512;
 /// Divisor of the memory of decoded receipts: the share of undecoded ones.
 const RAW_RECEIPTS_SHARE: u64 = 8;
 /// Assumed size of a cached block or list of receipts, in bytes, when the caches are laid out.
@@ -46,6 +48,10 @@ pub(crate) struct Archive {
     /// Held while old states are given up, and while they must stay.
     pub(crate) pruning: Mutex<()>,
     pub(crate) upkeep: Arc<Upkeep>,
+    /// Held while the trie of a block is derived for a request.
+    pub(crate) deriving: Mutex<()>,
+    /// Most changes of keys that lead to a trie that is derived for a request.
+    pub(crate) derived_changes: usize,
     records: Cache<B256, Arc<BlockRecord>, RecordWeight>,
     receipts: Cache<B256, Arc<StoredReceipts>, ReceiptsWeight>,
     /// For log searches over a few blocks.
@@ -78,6 +84,8 @@ impl Archive {
             history: config.history,
             pruning: Mutex::default(),
             upkeep: Arc::default(),
+            deriving: Mutex::default(),
+            derived_changes: config.cache_bytes / DERIVED_CHANGE_BYTES,
             records: Cache::with_weighter(items, bytes, RecordWeight),
             receipts: Cache::with_weighter(items, bytes, ReceiptsWeight),
             raw_receipts: Cache::with_weighter(items, bytes / RAW_RECEIPTS_SHARE, RawReceiptsWeight),

@@ -150,6 +150,21 @@ pub enum ChainError {
         /// Number of blocks below the head whose tries are kept.
         kept: u64,
     },
+    /// The trie of a block within reach differs too much from that of the head.
+    #[error(
+        "the state trie of block {number} differs from that of block {from} by more than {most} changes, which take the memory for caches (storage.cacheMegabytes)"
+    )]
+    TrieTooFar {
+        /// Number of the block.
+        number: u64,
+        /// Number of the block whose trie is known.
+        from: u64,
+        /// Most changes of keys that are applied.
+        most: usize,
+    },
+    /// The deadline of the request has passed.
+    #[error("the deadline of the request has passed")]
+    DeadlineExceeded,
     /// A block that was stored without execution is invalid.
     #[error("stored block {hash} is invalid: {reason}")]
     InvalidStoredBlock {

@@ -5,7 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rhizome_chain::{Chain, ChainConfig, ProvenBlocks, SnapshotHeights, StateHistory, StateSnapshot, UpkeepTask};
+use rhizome_chain::{
+    Chain, ChainConfig, ChainError, ProvenBlocks, SnapshotHeights, StateHistory, StateSnapshot, UpkeepTask,
+};
+use rhizome_evm::Deadline;
 use rhizome_primitives::{B256, Block, Bytes, ChainSpec};
 use rhizome_trie::snap_chunk::{CHUNK_SIZE, verify_chunk};
 
@@ -67,6 +70,33 @@ fn expect_complete(chain: &Chain, snapshot: &StateSnapshot) {
 
 fn folders(dir: &Path) -> usize {
     fs::read_dir(dir.join("snapshots")).unwrap().count()
+}
+
+#[test]
+fn a_trie_is_derived_up_to_a_deadline_and_a_number_of_changes() {
+    let chain = |cache_bytes: usize| {
+        let proven_blocks = ProvenBlocks::Last(50);
+        Chain::open(ChainConfig { cache_bytes, proven_blocks, ..config(ChainSpec::regtest(), None) }).unwrap()
+    };
+    let passed = Deadline::at(Instant::now());
+    let inline = || Deadline::inline(Duration::from_secs(60));
+    let large = chain(8 << 20);
+    mine(&large, 20);
+    let record = large.main_block(5).unwrap().unwrap();
+    let head = large.head();
+    for deadline in [&passed, &inline()] {
+        assert!(matches!(large.state_trie_until(&record, deadline), Err(ChainError::DeadlineExceeded)));
+        assert!(large.state_trie_until(&head.record, deadline).is_ok());
+    }
+    let trie = large.state_trie_until(&record, &Deadline::none()).unwrap();
+    assert_eq!(trie.root_hash(), record.state_root);
+    // The derived trie is kept.
+    assert!(large.state_trie_until(&record, &inline()).is_ok());
+
+    let small = chain(512 * 2);
+    mine(&small, 20);
+    let far = small.main_block(0).unwrap().unwrap();
+    assert!(matches!(small.state_trie(&far), Err(ChainError::TrieTooFar { number: 0, from: 20, most: 2 })));
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub fn answer(node: &Node, address: &Address, positions: &[U256], at: &BlockId<'
         return Err(RpcError::new(ErrorCode::ServerError, message));
     }
     let format = node.options().proof_format;
-    node.with_state_trie(&record, |state| Proven { state, address, format }.write(positions, deadline))
+    node.with_state_trie(&record, deadline, |state| Proven { state, address, format }.write(positions, deadline))
 }
 
 /// An account in a state.

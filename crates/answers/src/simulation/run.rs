@@ -41,7 +41,7 @@ pub(crate) fn run(
     }
     let header = &base.block.header;
     let planned = plan(simulation, header.number, header.timestamp)?;
-    node.with_state_trie(base, |trie| run_on(node, simulation, base, &planned, trie, deadline))
+    node.with_state_trie(base, deadline, |trie| run_on(node, simulation, base, &planned, trie, deadline))
 }
 
 fn run_on(

@@ -1,8 +1,11 @@
 //! Tries of blocks near a block whose trie is known, by the change sets between them.
 
+use std::mem;
 use std::sync::Arc;
+use std::time::Duration;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
+use rhizome_evm::Deadline;
 use rhizome_primitives::B256;
 use rhizome_storage::{ChangeSet, NodeVersions};
 use rhizome_trie::Trie;
@@ -15,6 +18,12 @@ use crate::head::branch_change::{BranchChange, positions};
 
 /// Reads of a derived trie before it is derived again. It keeps the nodes that were read, so this bounds its memory.
 const MAX_READS: u32 = 64;
+
+/// Changes that are applied at once to a trie that is derived for a request. In between its deadline counts: from a slow disk each takes
+/// 0.1 ms.
+const CHANGES_AT_ONCE: usize = 4096;
+/// Time between two looks at the deadline while another request derives a trie.
+const WAIT: Duration = Duration::from_millis(20);
 
 /// A version of the trie for readers.
 pub(crate) struct TrieSnapshot {
@@ -56,15 +65,49 @@ impl TrieSnapshot {
 
     /// Returns the trie after another executed block.
     pub(crate) fn trie_after(&self, archive: &Archive, record: &Arc<BlockRecord>) -> Result<Trie, ChainError> {
+        self.trie_by(record, archive, |trie| move_trie(archive, trie, &self.record, record))
+    }
+
+    /// Returns the trie after another executed block for a request. One is derived at a time, of a bounded number of changes, and never on
+    /// the thread of an inline call.
+    pub(crate) fn trie_for_request(
+        &self,
+        archive: &Archive,
+        record: &Arc<BlockRecord>,
+        deadline: &Deadline,
+    ) -> Result<Trie, ChainError> {
+        let is_known = self.record.state_root == record.state_root;
+        let _turn = match is_known || self.has_derived(&record.state_root) {
+            true => None,
+            false if deadline.is_inline() => return Err(ChainError::DeadlineExceeded),
+            false => Some(wait_for_turn(archive, deadline)?),
+        };
+        self.trie_by(record, archive, |trie| {
+            // Memory for one derived trie.
+            *self.derived.lock() = None;
+            derive(archive, trie, &self.record, record, deadline)
+        })
+    }
+
+    fn trie_by(
+        &self,
+        record: &Arc<BlockRecord>,
+        archive: &Archive,
+        derive: impl FnOnce(&mut Trie) -> Result<(), ChainError>,
+    ) -> Result<Trie, ChainError> {
         if let Some(trie) = self.derived(&record.state_root) {
             return Ok(trie);
         }
         let mut trie = self.trie.clone().unwrap_or_else(|| archive.trie(self.record.state_root));
         if self.record.state_root != record.state_root {
-            move_trie(archive, &mut trie, &self.record, record)?;
+            derive(&mut trie)?;
             *self.derived.lock() = Some(DerivedTrie { root: record.state_root, trie: trie.clone(), reads: 1 });
         }
         Ok(trie)
+    }
+
+    fn has_derived(&self, root: &B256) -> bool {
+        self.derived.lock().as_ref().is_some_and(|last| last.root == *root && last.reads < MAX_READS)
     }
 
     /// Returns the trie that was derived last, if it has this root.
@@ -74,6 +117,48 @@ impl TrieSnapshot {
         last.reads += 1;
         Some(last.trie.clone())
     }
+}
+
+/// Waits until no other request derives a trie.
+fn wait_for_turn<'a>(archive: &'a Archive, deadline: &Deadline) -> Result<MutexGuard<'a, ()>, ChainError> {
+    loop {
+        if let Some(turn) = archive.deriving.try_lock_for(WAIT) {
+            return Ok(turn);
+        }
+        if deadline.has_passed() {
+            return Err(ChainError::DeadlineExceeded);
+        }
+    }
+}
+
+/// Like [`move_trie`], in parts, until the deadline and up to a number of changes.
+fn derive(
+    archive: &Archive,
+    trie: &mut Trie,
+    from: &Arc<BlockRecord>,
+    to: &Arc<BlockRecord>,
+    deadline: &Deadline,
+) -> Result<(), ChainError> {
+    let way = BranchChange::plan(archive, from, to)?;
+    let retracted = positions(&way.retracted).into_iter().map(|block| (block, true));
+    let enacted = positions(&way.enacted).into_iter().map(|block| (block, false));
+    let (mut part, mut applied) = (ChangeSet::default(), 0_usize);
+    for ((number, hash), is_retracted) in retracted.chain(enacted) {
+        if deadline.has_passed() {
+            return Err(ChainError::DeadlineExceeded);
+        }
+        let changes = archive.store.changes(number, &hash)?;
+        part.extend(&if is_retracted { changes.reversed() } else { changes });
+        if applied.saturating_add(part.len()) > archive.derived_changes {
+            let (number, from, most) = (to.number(), from.number(), archive.derived_changes);
+            return Err(ChainError::TrieTooFar { number, from, most });
+        }
+        if part.len() >= CHANGES_AT_ONCE {
+            applied = applied.saturating_add(part.len());
+            mem::take(&mut part).apply_to(trie)?;
+        }
+    }
+    apply_difference(trie, &part, to)
 }
 
 /// Moves a trie from the state after block `from` to the state after block `to`, both executed. Costs what the blocks between them
