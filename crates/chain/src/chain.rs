@@ -317,12 +317,20 @@ impl Chain {
     /// Returns the trie of the state after a block. In a database with current nodes only, the trie is derived from the head's, and
     /// reads of it fail with a missing node after the nodes that it needs were replaced: then ask for it again.
     pub fn state_trie(&self, record: &Arc<BlockRecord>) -> Result<Trie, ChainError> {
-        self.state_trie_until(record, &Deadline::none())
+        self.state_trie_by(record, |head, record| head.snapshot().trie_after(&self.archive, record))
     }
 
     /// Like [`Chain::state_trie`], for a request. Fails with [`ChainError::DeadlineExceeded`] after its deadline, and at once if the trie has
-    /// to be derived in an inline call.
+    /// to be derived in an inline call, with [`ChainError::TrieTooFar`] if that takes too many changes.
     pub fn state_trie_until(&self, record: &Arc<BlockRecord>, deadline: &Deadline) -> Result<Trie, ChainError> {
+        self.state_trie_by(record, |head, record| head.snapshot().trie_for_request(&self.archive, record, deadline))
+    }
+
+    fn state_trie_by(
+        &self,
+        record: &Arc<BlockRecord>,
+        trie_after: impl FnOnce(&Head, &Arc<BlockRecord>) -> Result<Trie, ChainError>,
+    ) -> Result<Trie, ChainError> {
         let executed = self.executed(record)?;
         let record = executed.as_ref().unwrap_or(record);
         let ProvenBlocks::Last(kept) = self.config.proven_blocks else {
@@ -333,8 +341,7 @@ impl Chain {
             let oldest = head.number().saturating_sub(kept).max(self.oldest_state());
             return Err(ChainError::TrieNotKept { number: record.number(), oldest, kept });
         }
-        let trie = head.snapshot().trie_for_request(&self.archive, record, deadline);
-        trie.map_err(|error| self.archive.state_failure(record.number(), error))
+        trie_after(&head, record).map_err(|error| self.archive.state_failure(record.number(), error))
     }
 
     /// Executes a block that is stored without execution, because its branch cannot win. Returns it, or `None` if the given record
