@@ -76,8 +76,10 @@ impl TrieSnapshot {
         record: &Arc<BlockRecord>,
         deadline: &Deadline,
     ) -> Result<Trie, ChainError> {
-        let is_known = self.record.state_root == record.state_root;
-        let _turn = match is_known || self.has_derived(&record.state_root) {
+        if let Some(trie) = self.derived(&record.state_root) {
+            return Ok(trie);
+        }
+        let _turn = match self.record.state_root == record.state_root {
             true => None,
             false if deadline.is_inline() => return Err(ChainError::DeadlineExceeded),
             false => Some(wait_for_turn(archive, deadline)?),
@@ -104,10 +106,6 @@ impl TrieSnapshot {
             *self.derived.lock() = Some(DerivedTrie { root: record.state_root, trie: trie.clone(), reads: 1 });
         }
         Ok(trie)
-    }
-
-    fn has_derived(&self, root: &B256) -> bool {
-        self.derived.lock().as_ref().is_some_and(|last| last.root == *root && last.reads < MAX_READS)
     }
 
     /// Returns the trie that was derived last, if it has this root.
