@@ -81,7 +81,7 @@ export class Endpoint {
     }
     const dispatcher = new Dispatcher(entries, context, settings.dispatch, finished, objectFault(native))
     const feed = entries.get(feedMethod)
-    const bodies = new BodyServer(dispatcher, settings.bodies, largeBodies(native))
+    const bodies = new BodyServer(dispatcher, settings.bodies, parts.memory, largeBodies(native))
     const trusted = new AddressRanges(config.http.trustedProxies)
     const { maxConnectionsPerIp: limit } = address
     const onRefused = () => counters?.change('refusedConnections', 1)

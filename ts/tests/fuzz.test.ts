@@ -8,6 +8,7 @@ import { bodyText } from '../src/rpc/bodyText.ts'
 import { writeResult } from '../src/rpc/envelope.ts'
 import { maxParsedBytes } from '../src/rpc/largeBody.ts'
 import { wholeMessage } from '../src/rpc/longAnswer.ts'
+import { MemoryBudget, sharedCounters } from '../src/rpc/memoryBudget.ts'
 import { RequestContext } from '../src/rpc/requestContext.ts'
 import { BodyServer } from '../src/rpc/serve.ts'
 import { heapBody } from './heapBody.ts'
@@ -238,6 +239,7 @@ describe('envelopes of the corpus', () => {
       answer: ({ id, method }) => writeResult(id ?? 'null', JSON.stringify(method)),
     },
     { maxBatchRequests: 50, hasHints: true },
+    new MemoryBudget(sharedCounters(1), 0, 2 ** 29),
     () => heapBody(() => '{"fault":"TooManyValues"}'),
   )
 

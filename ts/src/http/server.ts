@@ -446,14 +446,22 @@ export class HttpServer {
       if (context.isAborted) return
       this.#send(response, this.#outgoing({ answer: body, error: reply.error }, [...headers, ...extra]), context)
     }
-    compressed(answer).then(
-      (bytes) =>
-        write(bytes, [
-          ['Content-Encoding', 'gzip'],
-          ['Vary', 'Accept-Encoding'],
-        ]),
-      () => write(answer, noHeaders),
-    )
+    const held = this.#memory.reserve(context.client, answer.length)
+    // Uncompressed, it is sent, or rejected, at once.
+    if (held === undefined) {
+      write(answer, noHeaders)
+      return
+    }
+    void compressed(answer)
+      .finally(() => held.release())
+      .then(
+        (bytes) =>
+          write(bytes, [
+            ['Content-Encoding', 'gzip'],
+            ['Vary', 'Accept-Encoding'],
+          ]),
+        () => write(answer, noHeaders),
+      )
   }
 
   #send(response: HttpResponse, outgoing: Outgoing, context: RequestContext): void {

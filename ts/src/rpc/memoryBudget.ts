@@ -1,5 +1,5 @@
-// Memory that clients hold: incomplete bodies, queued requests, unread answers, filters, subscriptions. All threads count
-// against one limit, so that clients cannot exhaust the memory.
+// Memory that clients hold: incomplete bodies, queued requests, answers of unfinished batches, unread answers, filters,
+// subscriptions. All threads count against one limit, so that clients cannot exhaust the memory.
 
 /** Unit of the shared counters: 32 bits cover 512 GB. */
 const unitBytes = 256

@@ -6,6 +6,7 @@ import { tooManyRequests } from './errors.ts'
 import { eventLoopBudget } from './eventLoopBudget.ts'
 import { maxParsedBytes } from './largeBody.ts'
 import { wholeMessage } from './longAnswer.ts'
+import { MemoryBudget, sharedCounters } from './memoryBudget.ts'
 import { methodsOf, positional } from './method.ts'
 import { address } from './parameters/address.ts'
 import { stateBlock } from './parameters/block.ts'
@@ -59,6 +60,10 @@ const room = defineMethod({
   answer: (_context, _params, request) => `${request.maxBytes}`,
 })
 
+function memoryOf(bytes: number): MemoryBudget {
+  return new MemoryBudget(sharedCounters(1), 0, bytes)
+}
+
 function spec(
   name: string,
   method: MethodSpec<Context>['method'],
@@ -90,7 +95,7 @@ function serve(body: string, hasHints = false, caller?: Caller) {
     },
   )
   const openLarge = () => heapBody(() => '{"fault":"TooDeep"}')
-  const bodies = new BodyServer(dispatcher, { maxBatchRequests: 50, hasHints }, openLarge)
+  const bodies = new BodyServer(dispatcher, { maxBatchRequests: 50, hasHints }, memoryOf(2 ** 30), openLarge)
   const request = new RequestContext(1000, () => undefined)
   request.caller = caller
   const bytes = Buffer.from(body)
@@ -264,7 +269,8 @@ test('behavior: a long batch yields to other requests', async () => {
     { maxResponseBytes: 0, hasHints: false, presumesBlock: false, servesDepthTags: true },
     () => undefined,
   )
-  const bodies = new BodyServer(dispatcher, { maxBatchRequests: 50, hasHints: false }, () => heapBody(String))
+  const settings = { maxBatchRequests: 50, hasHints: false }
+  const bodies = new BodyServer(dispatcher, settings, memoryOf(2 ** 30), () => heapBody(String))
   const ask = (body: string) => bodies.serve(Buffer.from(body), new RequestContext(0, () => undefined))
   const batch = ask(`[${Array(10).fill('{"id":1,"method":"t_busy"}').join(',')}]`)
   expect(batch).toBeInstanceOf(Promise)
@@ -273,4 +279,58 @@ test('behavior: a long batch yields to other requests', async () => {
   expect(JSON.parse(wholeMessage((await batch).answer ?? '').toString())).toHaveLength(10)
   clearInterval(looking)
   expect(between.filter((count) => count > 0 && count < 10).length).toBeGreaterThan(0)
+})
+
+test('behavior: the answers of unfinished batches count in the memory of clients', async () => {
+  const executed: number[] = []
+  const big = defineMethod({
+    params: positional([]),
+    result: text,
+    answer: async () => {
+      executed.push(1)
+      return later(`"${'x'.repeat(100_000)}"`, 5)
+    },
+  })
+  const wrote = defineMethod({ params: positional([]), result: text, answer: async () => '"written"' })
+  const memory = memoryOf(2 ** 20)
+  const dispatcher = new Dispatcher(
+    new Map([spec('t_big', big), spec('t_wrote', wrote, { isWrite: true })]),
+    { trace: [] },
+    { maxResponseBytes: 0, hasHints: false, presumesBlock: false, servesDepthTags: true },
+    () => undefined,
+  )
+  const bodies = new BodyServer(dispatcher, { maxBatchRequests: 50, hasHints: false }, memory, () => heapBody(String))
+  const client = (name: string) => {
+    const request = new RequestContext(0, () => undefined)
+    request.readNetwork = () => name
+    return request
+  }
+  const ask = async (request: RequestContext) => {
+    // The write after each read makes the batch wait.
+    const calls = Array.from(
+      { length: 6 },
+      (_, id) => `{"id":${2 * id},"method":"t_big"},{"id":${2 * id + 1},"method":"t_wrote"}`,
+    )
+    const reply = await bodies.serve(Buffer.from(`[${calls.join(',')}]`), request)
+    const answers: { result?: string; error?: { code: number } }[] = JSON.parse(
+      wholeMessage(reply.answer ?? '').toString(),
+    )
+    return answers.map(({ result, error }) => error?.code ?? result?.length)
+  }
+  const whole = Array(6).fill([100_000, 7]).flat()
+  expect(await ask(client('a'))).toEqual(whole)
+  expect(memory.bytes).toBe(0)
+
+  executed.length = 0
+  const replies = await Promise.all(['a', 'b', 'c'].map((name) => ask(client(name))))
+  expect(memory.bytes).toBe(0)
+  const sent = replies.flat().filter((size) => size === 100_000).length
+  expect(sent).toBeGreaterThan(5)
+  expect(sent).toBeLessThan(18)
+  for (const reply of replies) {
+    const first = reply.indexOf(-32005)
+    expect(reply).toEqual(whole.map((size, index) => (index < first || first < 0 ? size : -32005)))
+  }
+  // Nothing is executed for a batch that was rejected.
+  expect(executed.length).toBeLessThan(sent + 4)
 })

@@ -4,11 +4,12 @@ import { bodyText } from './bodyText.ts'
 
 import type { BodyUse } from './dispatch.ts'
 import { type Call, type Parsed, parse, type Refused, writeBatch, writeError } from './envelope.ts'
-import { code, RpcError } from './errors.ts'
+import { code, overloaded, RpcError } from './errors.ts'
 import { eventLoopBudget } from './eventLoopBudget.ts'
 import type { LargeBody } from './largeBody.ts'
 import { opensMoreThan } from './levels.ts'
 import type { Message } from './longAnswer.ts'
+import type { MemoryBudget, Reservation } from './memoryBudget.ts'
 import { executionOwner, type RequestContext } from './requestContext.ts'
 import { readSplit } from './split.ts'
 
@@ -38,6 +39,8 @@ export interface Answerer {
 const bytesPerUnit = 4096
 /** Maximum size of a light request, in bytes. */
 const lightBytes = 4096
+/** Answers of a batch are counted in steps of this size, in bytes. Smaller batches are not counted. */
+const countedBytes = 64 * 1024
 /** Lists and objects of a body that is parsed on a worker. More of them take longer to parse than to split. */
 const maxOpened = 2000
 const openObject = 0x7b
@@ -50,12 +53,15 @@ function notText(): RpcError {
 export class BodyServer {
   readonly #dispatcher: Answerer
   readonly #settings: ServeSettings
+  /** Counts the answers of batches until the reply is complete. */
+  readonly #memory: MemoryBudget
   /** Opens a large body. */
   readonly openLarge: () => LargeBody
 
-  constructor(dispatcher: Answerer, settings: ServeSettings, openLarge: () => LargeBody) {
+  constructor(dispatcher: Answerer, settings: ServeSettings, memory: MemoryBudget, openLarge: () => LargeBody) {
     this.#dispatcher = dispatcher
     this.#settings = settings
+    this.#memory = memory
     this.openLarge = openLarge
   }
 
@@ -187,9 +193,12 @@ export class BodyServer {
       answers: new Array(calls.length),
       used: { bytes: 0, returnedMs: undefined },
       running: [],
+      held: undefined,
     }
     const waiting = this.#answerFrom(batch, 0, request)
-    return waiting === undefined ? replyToAll(batch) : waiting.then(() => replyToAll(batch))
+    if (waiting !== undefined) return waiting.finally(() => batch.held?.release()).then(() => replyToAll(batch))
+    batch.held?.release()
+    return replyToAll(batch)
   }
 
   /**
@@ -217,14 +226,38 @@ export class BodyServer {
       const answer = this.#dispatcher.answer(call, request, batch.used)
       executionOwner[2] = 0
       if (!(answer instanceof Promise)) {
-        store(batch, index, call, answer)
+        this.#store(batch, index, call, answer, request)
         continue
       }
-      const stored = answer.then((finished) => store(batch, index, call, finished))
+      const stored = answer.then((finished) => this.#store(batch, index, call, finished, request))
       if (isWrite) return stored.then(() => this.#answerFrom(batch, index + 1, request))
       batch.running.push(stored)
     }
     return batch.running.length === 0 ? undefined : Promise.all(batch.running)
+  }
+
+  /** Stores an answer, or rejects this call and the following ones if the client holds too much memory. */
+  #store(batch: Batch, index: number, call: Call, answer: Message, request: RequestContext): void {
+    if (call.id === null) return
+    // A write is done, and its answer is short.
+    if (this.#hasRoom(batch, request) || this.#dispatcher.isWrite(call.method)) {
+      batch.answers[index] = answer
+      return
+    }
+    batch.used.bytes -= answer.length
+    const error = overloaded()
+    request.refusal = error
+    request.error = error
+    request.caller?.countError()
+    batch.answers[index] = writeError(call.id, error, this.#settings.hasHints)
+  }
+
+  /** Counts the answers of a batch. Returns false if a limit is exceeded. */
+  #hasRoom(batch: Batch, request: RequestContext): boolean {
+    const steps = Math.floor(batch.used.bytes / countedBytes)
+    if (steps === 0) return true
+    batch.held ??= this.#memory.open(request.client)
+    return batch.held.resize(steps * countedBytes)
   }
 }
 
@@ -235,10 +268,8 @@ interface Batch {
   readonly used: BodyUse
   /** Reads without an answer. */
   running: Promise<void>[]
-}
-
-function store(batch: Batch, index: number, call: Call, answer: Message): void {
-  if (call.id !== null) batch.answers[index] = answer
+  /** Bytes of the answers; undefined while they are few. */
+  held: Reservation | undefined
 }
 
 function replyToAll({ answers }: Batch): Reply {
