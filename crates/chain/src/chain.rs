@@ -32,6 +32,7 @@ use crate::fork::Fork;
 use crate::head::Head;
 use crate::head::publisher::HeadPublisher;
 use crate::headers::HeaderChain;
+use crate::import::branch_adoption;
 use crate::import::import_state::ImportState;
 use crate::import::importer::Importer;
 use crate::import::recovery;
@@ -461,6 +462,7 @@ fn open_archive(config: &ChainConfig) -> Result<Archive, ChainError> {
     if archive.store.head()?.is_none() {
         write_genesis(&archive.store, &genesis, &mut trie)?;
     }
+    branch_adoption::resume(&archive)?;
     Ok(archive)
 }
 

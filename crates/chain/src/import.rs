@@ -5,6 +5,8 @@ mod block_group;
 pub(crate) mod block_source;
 pub(crate) mod block_stream;
 mod branch;
+pub(crate) mod branch_adoption;
+mod branch_changes;
 mod feed;
 pub(crate) mod head_writer;
 pub(crate) mod import_state;

@@ -25,6 +25,7 @@ mod headers;
 mod importer;
 mod kept_states;
 mod logs;
+mod long_branches;
 mod node_versions;
 mod old_state_roots;
 mod pipeline;

@@ -209,27 +209,24 @@ pub(crate) fn add_children(
     put_tip(store, batch, (last.number, last.hash))
 }
 
-/// Moves the index to a block that becomes the head.
+/// Moves the index to the last enacted block. `new`: the block that is written with the batch.
 pub(crate) fn move_head(
     store: &Store,
     batch: &mut WriteBatch,
-    write: &BlockWrite<'_>,
     change: &HeadChange<'_>,
+    new: Option<&BlockWrite<'_>>,
 ) -> Result<(), StorageError> {
-    if !is_on(store) {
-        return Ok(());
-    }
+    let Some(tip) = change.enacted.last().filter(|_| is_on(store)) else { return Ok(()) };
     let mut rows = AddressRows::new();
     for (number, hash) in change.enacted {
-        if *hash == write.hash {
-            add_rows(write, &mut rows)?
-        } else {
-            add_stored_rows(store, *number, hash, &mut rows)?
+        match new.filter(|write| write.hash == *hash) {
+            Some(write) => add_rows(write, &mut rows)?,
+            None => add_stored_rows(store, *number, hash, &mut rows)?,
         }
     }
     delete_rows(store, batch, change.retracted)?;
     put_rows(store, batch, rows)?;
-    put_tip(store, batch, (write.number, write.hash))
+    put_tip(store, batch, *tip)
 }
 
 /// Removes the rows of blocks above a new head, which is lower.

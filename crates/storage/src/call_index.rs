@@ -166,22 +166,23 @@ pub(crate) fn add_children(
     index.move_tip(batch, (last.number, last.hash), &[])
 }
 
-/// Moves the index to a block that becomes the head.
+/// Moves the index to the last enacted block. `new`: the block that is written with the batch.
 pub(crate) fn move_head(
     store: &Store,
     batch: &mut WriteBatch,
-    write: &BlockWrite<'_>,
     change: &HeadChange<'_>,
+    new: Option<&BlockWrite<'_>>,
 ) -> Result<(), StorageError> {
-    let Some(index) = CallIndex::new(store) else { return Ok(()) };
+    let (Some(index), Some(tip)) = (CallIndex::new(store), change.enacted.last()) else { return Ok(()) };
     let mut without_row = Vec::new();
-    for (number, hash) in change.enacted.iter().filter(|(_, hash)| *hash != write.hash) {
+    let is_new = |hash: &B256| new.is_some_and(|write| write.hash == *hash);
+    for (number, hash) in change.enacted.iter().filter(|(_, hash)| !is_new(hash)) {
         // The block was executed while the index was off.
         if store.inner_accounts(hash)?.is_none() {
             without_row.push(*number);
         }
     }
-    index.move_tip(batch, (write.number, write.hash), &without_row)
+    index.move_tip(batch, *tip, &without_row)
 }
 
 /// Moves the index to a new head, which is lower.

@@ -103,6 +103,9 @@ pub(crate) const DIFFICULTY_CORRECTION_KEY: &[u8] = b"difficulty correction";
 /// Key of the row, in the column `default`, of a directory whose state is being replaced.
 pub(crate) const TAKEOVER_KEY: &[u8] = b"takeover";
 
+/// Key of number, hash and state root of the tip that the head is being moved to, in the column `default`.
+pub(crate) const ADOPTED_BRANCH_KEY: &[u8] = b"adopted branch";
+
 /// Key of the row, in the column `default`, of a directory that counts the references to long values.
 pub(crate) const COUNTED_VALUES_KEY: &[u8] = b"counted values";
 
@@ -231,6 +234,15 @@ pub(crate) fn descriptors(
     ]
     .into_iter()
     .collect()
+}
+
+/// Returns the columns of the rows of a branch.
+pub(crate) fn branch_descriptors(
+    cache: &Cache,
+    write_buffer_bytes: usize,
+) -> Result<Vec<ColumnFamilyDescriptor>, Error> {
+    let column = |name| Ok(ColumnFamilyDescriptor::new(name, options(cache, write_buffer_bytes, &|_, _| {})?));
+    [FLAT, TRIE].into_iter().map(column).collect()
 }
 
 /// Returns options for files that are written for the column `history`.

@@ -1,5 +1,5 @@
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 
 use rhizome_primitives::{B256, Bytes, keccak256, keccak256_all};
 use rhizome_trie::{NodePosition, NodeRows, NodeSource, SourceError, SourceNode, WantedNode, yield_processor};
@@ -30,6 +30,14 @@ impl CurrentNodes {
     pub fn loads(&self) -> &AtomicUsize {
         &self.loads
     }
+
+    /// Returns a node that only a long branch has.
+    fn branch_node(&self, wanted: &WantedNode<'_>) -> Result<Option<SourceNode>, SourceError> {
+        let Some(overlay) = self.store.branch.read().as_ref().and_then(Weak::upgrade) else { return Ok(None) };
+        let found = overlay.node(wanted.position);
+        let found = found.map_err(|error| SourceError { hash: wanted.hash, reason: Box::new(error) })?;
+        Ok(found.filter(|message| keccak256(message) == wanted.hash).map(SourceNode::from))
+    }
 }
 
 impl NodeSource for CurrentNodes {
@@ -42,7 +50,7 @@ impl NodeSource for CurrentNodes {
         let read = |row: Option<&[u8]>| row.filter(|row| keccak256(row) == wanted.hash).map(Bytes::copy_from_slice);
         let found = self.store.database.with_row(TRIE, &wanted.position.row_key(), read);
         let found = found.map_err(|error| SourceError { hash: wanted.hash, reason: Box::new(error) })?;
-        Ok(found.map(SourceNode::from))
+        found.map_or_else(|| self.branch_node(wanted), |message| Ok(Some(message.into())))
     }
 
     fn nodes(&self, wanted: &[WantedNode<'_>]) -> Result<Vec<Option<SourceNode>>, SourceError> {
@@ -54,7 +62,11 @@ impl NodeSource for CurrentNodes {
         let messages: Vec<Bytes> = rows.into_iter().map(Option::unwrap_or_default).collect();
         let hashes = keccak256_all(&messages);
         let checked = wanted.iter().zip(hashes).zip(messages);
-        Ok(checked.map(|((wanted, found), message)| (found == wanted.hash).then(|| message.into())).collect())
+        let nodes = checked.map(|((wanted, found), message)| match found == wanted.hash {
+            true => Ok(Some(message.into())),
+            false => self.branch_node(wanted),
+        });
+        nodes.collect()
     }
 
     fn nodes_below(&self, position: NodePosition<'_>, wanted: &B256) -> Result<Vec<Bytes>, SourceError> {

@@ -36,6 +36,12 @@ pub enum StorageError {
         /// The data directory.
         dir: PathBuf,
     },
+    /// The head is being moved to a long branch.
+    #[error("data directory {} cannot be copied while the head moves to a long branch", dir.display())]
+    MovingHead {
+        /// The data directory.
+        dir: PathBuf,
+    },
     /// The directory has no chain.
     #[error("data directory {} has no chain", dir.display())]
     NoChain {

@@ -11,13 +11,15 @@
 //! (storage of trie nodes), `change_set.rs` and `history.rs` (changes of blocks, earlier states), `kept_states.rs` and
 //! `value_references.rs` (removal of old states and of their long values), `log_index.rs` (log search), `address_index.rs` (transactions by address), `call_index.rs`
 //! (accounts of inner calls), `headers.rs` (headers ahead of their blocks), `state_files.rs` and `takeover.rs` (a state from peers), `base_state.rs` (the state that a fork
-//! begins with), `restored.rs` (a database that arrives beside the one in use).
+//! begins with), `restored.rs` (a database that arrives beside the one in use), `branch_overlay.rs` and `branch_adoption.rs` (long branches).
 
 mod address_index;
 mod address_rows;
 mod adjacent_nodes;
 mod base_state;
 mod block_log;
+mod branch_adoption;
+mod branch_overlay;
 mod cached_nodes;
 mod call_index;
 mod change_set;
@@ -74,6 +76,8 @@ mod mutation;
 pub use address_index::{AddressIndex, AddressPlan, SearchOrder};
 pub use base_state::BaseState;
 pub use block_log::{BlockLogRows, LogPlace};
+pub use branch_adoption::BranchAdoption;
+pub use branch_overlay::BranchOverlay;
 pub use cached_nodes::CachedNodes;
 pub use call_index::{CallIndex, CallPlan};
 pub use change_set::{ChangeIter, ChangeSet, ReplacedState, StoredValue, ValueChange};

@@ -94,6 +94,8 @@ impl Store {
             generation: AtomicU64::new(1),
             block_log: BlockLogState::default(),
             nodes: NodeCache::new(options.cache_bytes / NODE_CACHE_SHARE),
+            branch: RwLock::default(),
+            adoption: RwLock::default(),
         };
         store.load_history_tail()?;
         Ok(store)

@@ -1,7 +1,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 
 use parking_lot::RwLock;
 use rhizome_primitives::{B256, Bytes, U256};
@@ -14,9 +14,11 @@ use rocksdb::properties;
 use crate::StorageError;
 use crate::base_state::BaseState;
 use crate::block_log::BlockLogState;
+use crate::branch_overlay::BranchOverlay;
 use crate::change_set::{ChangeSet, ReplacedState, StoredValue, StoredValueView};
 use crate::columns::{
-    self, BANS_KEY, BLOCKS, CALLS, CHANGES, FLUSHED_KEY, HEAD_KEY, HEIGHTS, META, RECEIPTS, TRANSACTIONS, TRIE, VALUES,
+    self, ADOPTED_BRANCH_KEY, BANS_KEY, BLOCKS, CALLS, CHANGES, FLUSHED_KEY, HEAD_KEY, HEIGHTS, META, RECEIPTS,
+    TRANSACTIONS, TRIE, VALUES,
 };
 use crate::database::{Database, read_missing};
 use crate::disk_bytes::DiskBytes;
@@ -83,6 +85,10 @@ pub struct Store {
     /// Number that is added, modulo 2^256, to the total difficulties of all rows but those of genesis.
     pub(crate) difficulty_correction: RwLock<U256>,
     pub(crate) nodes: NodeCache,
+    /// Rows of a long branch, while there are any.
+    pub(crate) branch: RwLock<Option<Weak<BranchOverlay>>>,
+    /// Taken by copies of the database, and by the begin of an adoption, whose rows outside of the database no copy has.
+    pub(crate) adoption: RwLock<()>,
 }
 
 impl Store {
@@ -475,8 +481,17 @@ impl Store {
         Ok(self.replaced_state(block)?.map(|replaced| replaced.original_root))
     }
 
+    /// Returns the tip of a long branch that the head is being moved to, see [`crate::BranchAdoption`].
+    pub fn adopted_branch(&self) -> Result<Option<FlushedTrie>, StorageError> {
+        self.database.decoded(META, ADOPTED_BRANCH_KEY, FlushedTrie::decode)
+    }
+
     /// Copies the running database into a folder that does not exist yet on the same disk, with hard links.
     pub fn checkpoint(&self, path: &Path) -> Result<(), StorageError> {
+        let _no_adoption = self.adoption.read();
+        if self.adopted_branch()?.is_some() {
+            return Err(StorageError::MovingHead { dir: self.dir().to_path_buf() });
+        }
         let engine = self.database.engine()?;
         let copy = || Checkpoint::new(&engine.db).and_then(|checkpoint| checkpoint.create_checkpoint(path));
         engine.files.checkpoint(&path.join(NODES_FOLDER), copy).map_err(|error| match error {

@@ -25,6 +25,10 @@ use crate::{
     history_tail, journal_rows, log_index, older_blocks,
 };
 
+fn no_block(number: u64) -> StorageError {
+    StorageError::damaged_row(HEIGHTS, &number.to_be_bytes(), "names no block of the best chain")
+}
+
 /// Approximate size of a row in a batch, without a long value.
 const ROW_BYTES: usize = 96;
 
@@ -199,9 +203,9 @@ impl Store {
             return Ok(self.generation());
         };
         batch.put_cf(self.database.engine()?.column(META)?, HEAD_KEY, write.hash);
-        self.batch_state(&mut batch, &write, best)?;
-        address_index::move_head(self, &mut batch, &write, best)?;
-        call_index::move_head(self, &mut batch, &write, best)?;
+        self.batch_state(&mut batch, best, Some(&write))?;
+        address_index::move_head(self, &mut batch, best, Some(&write))?;
+        call_index::move_head(self, &mut batch, best, Some(&write))?;
         let fork = best.enacted.first().map_or(write.number, |(number, _)| *number).saturating_sub(1);
         let written = || self.write_changed_chain(batch, fork, write.number);
         let generation = if best.retracted.is_empty() { written() } else { self.main_hashes.change(written) }?;
@@ -357,15 +361,16 @@ impl Store {
         Ok(())
     }
 
-    /// Moves flat state and history to the new head.
+    /// Moves flat state and history to the new head. `new`: the block that is written with the batch.
     fn batch_state(
         &self,
         batch: &mut WriteBatch,
-        write: &BlockWrite<'_>,
         best: &HeadChange<'_>,
+        new: Option<&BlockWrite<'_>>,
     ) -> Result<(), StorageError> {
         let none = ChangeSet::default();
-        let own = write.changes.map_or(&none, |changes| &**changes);
+        let own = new.and_then(|write| write.changes).map_or(&none, |changes| &**changes);
+        let is_new = |hash: &B256| new.is_some_and(|write| write.hash == *hash);
         let mut difference = ChangeSet::default();
         let mut removed = Vec::new();
         for (number, hash) in best.retracted {
@@ -375,7 +380,7 @@ impl Store {
         }
         history::remove_in_batch(&self.database, batch, removed)?;
         for (number, hash) in best.enacted {
-            let stored = if *hash == write.hash { None } else { Some(self.changes(*number, hash)?) };
+            let stored = if is_new(hash) { None } else { Some(self.changes(*number, hash)?) };
             let changes = stored.as_ref().unwrap_or(own);
             history::add_to_batch(&self.database, batch, *number, changes)?;
             difference.extend(changes);
@@ -480,16 +485,25 @@ impl Store {
                 entries.push(entry);
             }
         }
-        if let Some(best) = &write.head_change {
-            let changes = best.retracted.iter().map(|block| (block, false));
-            for ((number, hash), is_main) in changes.chain(best.enacted.iter().map(|block| (block, true))) {
-                if !heights.contains_key(number) {
-                    heights.insert(*number, self.rows_at(*number)?);
-                }
-                for entry in heights.entry(*number).or_default() {
-                    if entry.hash == *hash {
-                        entry.is_main = is_main;
-                    }
+        self.batch_main_flags(batch, heights, write.head_change.as_ref())
+    }
+
+    /// Updates the main flags of blocks that join or leave the best chain, and writes the rows of `heights`.
+    fn batch_main_flags(
+        &self,
+        batch: &mut WriteBatch,
+        mut heights: BTreeMap<u64, Vec<HeightEntry>>,
+        change: Option<&HeadChange<'_>>,
+    ) -> Result<(), StorageError> {
+        let left = change.iter().flat_map(|change| change.retracted).map(|block| (block, false));
+        let joined = change.iter().flat_map(|change| change.enacted).map(|block| (block, true));
+        for ((number, hash), is_main) in left.chain(joined) {
+            if !heights.contains_key(number) {
+                heights.insert(*number, self.rows_at(*number)?);
+            }
+            for entry in heights.entry(*number).or_default() {
+                if entry.hash == *hash {
+                    entry.is_main = is_main;
                 }
             }
         }
@@ -499,6 +513,29 @@ impl Store {
             batch.put_cf(column, number.to_be_bytes(), record::encode_heights(&entries));
         }
         Ok(())
+    }
+
+    /// Moves the head by stored and executed blocks in one batch. Returns the generation of the flat state after the write.
+    pub(crate) fn move_head(&self, change: &HeadChange<'_>) -> Result<u64, StorageError> {
+        self.database.check_writable()?;
+        let fork = change.retracted.last().or(change.enacted.first()).map_or(0, |(number, _)| number.saturating_sub(1));
+        let head = match change.enacted.last() {
+            Some(tip) => *tip,
+            None => (fork, self.main_hash(fork)?.ok_or_else(|| no_block(fork))?),
+        };
+        let mut batch = WriteBatch::default();
+        self.batch_main_flags(&mut batch, BTreeMap::new(), Some(change))?;
+        batch.put_cf(self.database.engine()?.column(META)?, HEAD_KEY, head.1);
+        self.batch_state(&mut batch, change, None)?;
+        if change.enacted.is_empty() {
+            address_index::move_back(self, &mut batch, change.retracted, head)?;
+            call_index::move_back(self, &mut batch, head)?;
+        } else {
+            address_index::move_head(self, &mut batch, change, None)?;
+            call_index::move_head(self, &mut batch, change, None)?;
+        }
+        let written = || self.write_changed_chain(batch, fork, head.0);
+        if change.retracted.is_empty() { written() } else { self.main_hashes.change(written) }
     }
 
     /// Deletes all blocks above a height, on the best chain and beside it, and sets the head, in one batch. Trie nodes

@@ -4,21 +4,26 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use rhizome_primitives::B256;
+use rhizome_storage::{BranchAdoption, BranchOverlay, FlushedTrie, NodeVersions};
+use rhizome_trie::{StateDelta, Trie};
 
 use crate::archive::Archive;
 use crate::archive::ancestry::walk_to_main;
 use crate::archive::record::BlockRecord;
 use crate::archive::side_branch::AncestorPosition;
 use crate::error::ChainError;
-use crate::head::branch_change::{BranchChange, positions};
+use crate::head::branch_change::BranchChange;
+use crate::import::branch_adoption;
 use crate::import::head_writer::{FailedBlock, HeadWriter};
 use crate::import::import_state::ImportState;
 use crate::import::invalid_block::InvalidBlock;
 use crate::import::pipeline::PipelineUse;
 use crate::import::read_ahead::read_ahead;
 use crate::import::rules::ImportFailure;
-use crate::import::steps::{CheckedBlock, TrieUse};
+use crate::import::steps::{CheckedBlock, TrieUse, VerifiedBlock};
 
+/// Most blocks between the head and the tip of a branch whose changes all stay in memory.
+const SHORT_BRANCH: usize = 64;
 /// Blocks of a branch that are read ahead.
 const BLOCKS_AHEAD: usize = 16;
 
@@ -39,21 +44,26 @@ pub(crate) fn execute(
     let fork = walk_to_main(&writer.steps.archive, base_position)?.1;
     writer.steps.archive.check_branch(position, fork)?;
     let way = BranchChange::plan(&writer.steps.archive, &head.record, &base)?;
-    let difference = writer
-        .steps
-        .archive
-        .store
-        .difference(&positions(&way.retracted), &positions(&way.enacted))
-        .map_err(ChainError::from)?;
-    state.enter_branch(base.state_root, difference)?;
-    let executed =
-        execute_ancestors(writer, state, ancestors).and_then(|()| execute_tip(writer, state, tip, becomes_head));
+    let is_long = way.retracted.len() + way.enacted.len() + ancestors.len() > SHORT_BRANCH;
+    let is_long = is_long && prepare_long(writer, state);
+    let entered = state.enter_branch(&way, &base, is_long).map_err(ImportFailure::from);
+    let executed = entered
+        .and_then(|()| execute_ancestors(writer, state, ancestors))
+        .and_then(|()| execute_tip(writer, state, tip, becomes_head));
     if executed.is_err() {
         drop(writer.drain(state));
     }
     // Does nothing if the tip became the head.
     state.leave_branch();
     executed
+}
+
+/// Flushes the trie of the head, so that the changes of a long branch can leave the memory. Returns false if that failed.
+fn prepare_long(writer: &HeadWriter, state: &mut ImportState) -> bool {
+    if writer.steps.archive.store.node_versions() == NodeVersions::Current {
+        writer.unshare_trie(state);
+    }
+    state.trie().changed_keys() == 0
 }
 
 /// Whether the branch of a block leaves the best chain below the oldest kept state.
@@ -111,9 +121,9 @@ fn execute_ancestor(
     {
         return Err(failure_of(failed));
     }
-    if writer.pipeline.has_full_trie(state) {
+    if writer.pipeline.has_full_trie(state) || state.has_many_branch_changes() {
         settle(writer, state)?;
-        state.evict();
+        state.spill_branch()?;
     }
     let executed =
         writer.steps.execute(block, state.reader(writer.pipeline.unwritten())).map_err(|failure| match failure {
@@ -141,11 +151,14 @@ fn execute_tip(
     let executed = steps.execute(tip, state.reader(Arc::default()))?;
     let delta = Arc::clone(&executed.delta);
     let mut trie = state.take_trie();
-    let verified =
-        steps.compare(executed, &mut trie, if becomes_head { TrieUse::Published } else { TrieUse::Checked })?;
     if !becomes_head {
-        return Ok(steps.write_side(verified)?);
+        return Ok(steps.write_side(steps.compare(executed, &mut trie, TrieUse::Checked)?)?);
     }
+    if let Some(overlay) = state.branch_overlay() {
+        let verified = steps.compare(executed, &mut trie, TrieUse::Checked)?;
+        return adopt_in_steps(writer, state, BranchTip { verified, trie, delta }, overlay);
+    }
+    let verified = steps.compare(executed, &mut trie, TrieUse::Published)?;
     let head = steps.publisher.head();
     let change = BranchChange::plan(&steps.archive, &head.record, &verified.record)?;
     steps.write_best(verified, &change)?;
@@ -154,6 +167,49 @@ fn execute_tip(
         state.evict();
     }
     Ok(())
+}
+
+/// The executed tip of a branch, with the trie after it.
+struct BranchTip {
+    verified: VerifiedBlock,
+    trie: Trie,
+    delta: Arc<StateDelta>,
+}
+
+/// Makes the tip of a branch whose changes are not all in memory the head.
+fn adopt_in_steps(
+    writer: &HeadWriter,
+    state: &mut ImportState,
+    BranchTip { verified, trie, delta }: BranchTip,
+    overlay: Arc<BranchOverlay>,
+) -> Result<(), ImportFailure> {
+    let steps = &writer.steps;
+    let (record, changes) = (Arc::clone(&verified.record), Arc::clone(&verified.changes));
+    steps.write_side(verified)?;
+    state.put_trie(trie);
+    state.extend_branch(&changes);
+    state.spill_branch()?;
+    let tip = FlushedTrie { number: record.number(), hash: record.hash, root: record.state_root };
+    let adoption = BranchAdoption::begin(&steps.archive.store, tip, overlay).map_err(ChainError::from)?;
+    let moved = branch_adoption::move_head(&steps.archive, &adoption, |step| {
+        let snapshot = match step.record.hash == tip.hash {
+            true => steps.new_snapshot(&step.record, state.trie()),
+            // Tries of the blocks in between are derived from that of the last head.
+            false => steps.last_snapshot(&step.record, state.trie(), false),
+        };
+        steps.publisher.publish(step.record, step.generation, snapshot, &step.change, &step.change.retracted);
+    });
+    let trie = state.take_trie();
+    match moved.and_then(|()| Ok(adoption.finish()?)) {
+        Ok(()) => {
+            state.adopt_branch(trie, &delta);
+            Ok(())
+        }
+        Err(error) => {
+            state.abandon_branch(steps.publisher.head().record.state_root);
+            Err(error.into())
+        }
+    }
 }
 
 fn failure_of((block, failure): FailedBlock) -> ImportFailure {

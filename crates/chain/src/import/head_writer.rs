@@ -124,7 +124,7 @@ impl HeadWriter {
 
     /// Flushes the trie and makes readers load its nodes from the disk: an eviction would copy all nodes that stay and that readers
     /// share, which takes 110 MB.
-    fn unshare_trie(&self, state: &mut ImportState) {
+    pub(crate) fn unshare_trie(&self, state: &mut ImportState) {
         let head = self.steps.publisher.head();
         let mut trie = state.take_trie();
         if !self.flush_trie(&mut trie, &head) {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use rhizome_primitives::{B256, Bytes, keccak256};
-use rhizome_storage::{ChangeSet, CurrentNodes, NodeVersions, Store, StoredValue};
+use rhizome_storage::{BranchOverlay, ChangeSet, CurrentNodes, NodeVersions, Store, StoredValue};
 use rhizome_trie::{NodeSource, SourceError, SourceNode, StateDelta, StateError, StateReader, Trie, WantedNode, keys};
 
 use crate::archive::Archive;
@@ -17,6 +17,8 @@ use crate::archive::derived_trie::{apply_difference, move_trie};
 use crate::archive::record::BlockRecord;
 use crate::config::ChainConfig;
 use crate::error::ChainError;
+use crate::head::branch_change::{BranchChange, positions};
+use crate::import::branch_changes::BranchChanges;
 use crate::import::unwritten_changes::UnwrittenChanges;
 use crate::upkeep::Upkeep;
 
@@ -25,6 +27,9 @@ use crate::upkeep::Upkeep;
 const KEPT_EIGHTHS: usize = 5;
 /// Values get this share of the memory for caches.
 const VALUES_SHARE: usize = 4;
+/// Divisor of the changes of a flush, and of the nodes in memory, that gives those of a long branch: with all of them its import took 350 MB
+/// more than one without a branch, and was killed in 512 MB.
+const BRANCH_SHARE: usize = 4;
 /// Memory of a cached value besides its bytes, estimated: its key and its entries in the cache.
 const VALUE_BYTES: usize = 240;
 
@@ -39,6 +44,8 @@ pub(crate) struct ImportState {
     /// Number of nodes in memory at which some are evicted, `usize::MAX` for never.
     budget: usize,
     values: Arc<CachedValues>,
+    /// Number of changes of a long branch at which they leave the memory.
+    most_branch_changes: usize,
     /// Present while a branch beside the best chain is executed.
     branch: Option<BranchState>,
 }
@@ -46,8 +53,9 @@ pub(crate) struct ImportState {
 /// The state of a branch, relative to the head.
 struct BranchState {
     head_trie: Trie,
-    /// Changes from the state of the head to that of the last written block of the branch.
-    changes: Arc<ChangeSet>,
+    changes: Arc<BranchChanges>,
+    /// Whether its changes and nodes may leave the memory. No node is shared with the trie of the head.
+    is_long: bool,
 }
 
 /// Values of the keys of the state.
@@ -98,7 +106,8 @@ impl ImportState {
         }
         let values = Arc::new(empty_cache(config.cache_bytes / VALUES_SHARE));
         let (budget, upkeep) = (config.loaded_nodes(), Arc::clone(&archive.upkeep));
-        Ok(Self { trie, source, store, upkeep, is_lent: false, budget, values, branch: None })
+        let most_branch_changes = (config.flush_interval() / BRANCH_SHARE).min(config.changes_per_batch()).max(1);
+        Ok(Self { trie, source, store, upkeep, is_lent: false, budget, values, most_branch_changes, branch: None })
     }
 
     /// Whether the trie is handed out.
@@ -165,7 +174,7 @@ impl ImportState {
 
     /// Returns to the state of the best block after a failure.
     pub(crate) fn reopen(&mut self, head: &Arc<BlockRecord>, archive: &Archive) -> Result<(), ChainError> {
-        self.branch = None;
+        self.close_branch();
         self.values.clear();
         self.put_trie(self.source.head_trie(head, archive)?);
         Ok(())
@@ -196,28 +205,90 @@ impl ImportState {
         }
     }
 
-    /// Moves to the state with this root after a block beside the best chain. `changes` lead from the state of the head to it;
-    /// readers go through them from here on.
-    pub(crate) fn enter_branch(&mut self, root: B256, changes: ChangeSet) -> Result<(), ChainError> {
-        let trie = match &self.source {
-            ImportNodes::Versions(_) => self.source.trie_at(root),
-            ImportNodes::Current(_) => {
-                let mut trie = self.trie.clone();
-                changes.apply_to(&mut trie)?;
-                trie
-            }
+    /// Moves to the state after a block beside the best chain, to which a way leads from the head; readers go through its changes from
+    /// here on. A branch is left with [`ImportState::leave_branch`], also after a failure. `is_long`: whether its changes may leave the
+    /// memory; the trie of the head must be flushed.
+    pub(crate) fn enter_branch(
+        &mut self,
+        way: &BranchChange,
+        base: &Arc<BlockRecord>,
+        is_long: bool,
+    ) -> Result<(), ChainError> {
+        let head_root = self.trie.root_hash();
+        let head_trie = match &self.source {
+            ImportNodes::Versions(_) => mem::replace(&mut self.trie, self.source.trie_at(base.state_root)),
+            // Nodes that both tries share would be copied when some are evicted.
+            ImportNodes::Current(_) if is_long => self.source.trie_at(head_root),
+            ImportNodes::Current(_) => self.trie.clone(),
         };
-        let head_trie = mem::replace(&mut self.trie, trie);
-        self.branch = Some(BranchState { head_trie, changes: Arc::new(changes) });
+        self.branch = Some(BranchState { head_trie, changes: Arc::default(), is_long });
         self.values.clear();
+        let retracted = positions(&way.retracted).into_iter().map(|block| (block, true));
+        let enacted = positions(&way.enacted).into_iter().map(|block| (block, false));
+        let mut part = ChangeSet::default();
+        for ((number, hash), is_retracted) in retracted.chain(enacted) {
+            let changes = self.store.changes(number, &hash)?;
+            part.extend(&if is_retracted { changes.reversed() } else { changes });
+            if part.len() >= self.most_branch_changes {
+                self.apply_to_branch(&mem::take(&mut part))?;
+                self.spill_branch()?;
+            }
+        }
+        self.apply_to_branch(&part)?;
+        let root = self.trie.root_hash();
+        if root == base.state_root {
+            return Ok(());
+        }
+        Err(ChainError::DerivedRoot { number: base.number(), hash: base.hash, expected: base.state_root, root })
+    }
+
+    fn apply_to_branch(&mut self, part: &ChangeSet) -> Result<(), ChainError> {
+        if matches!(self.source, ImportNodes::Current(_)) {
+            part.apply_to(&mut self.trie)?;
+        }
+        self.extend_branch(part);
         Ok(())
     }
 
     /// Adds the changes of a block of the branch that was written.
     pub(crate) fn extend_branch(&mut self, changes: &ChangeSet) {
         if let Some(branch) = &mut self.branch {
-            Arc::make_mut(&mut branch.changes).extend(changes);
+            Arc::make_mut(&mut branch.changes).recent.extend(changes);
         }
+    }
+
+    /// Whether the changes of a long branch use up the memory for them.
+    pub(crate) fn has_many_branch_changes(&self) -> bool {
+        let branch = self.branch.as_ref().filter(|branch| branch.is_long);
+        branch.is_some_and(|branch| branch.changes.recent.len() >= self.most_branch_changes)
+    }
+
+    /// Moves changes and new nodes of a long branch out of the memory, and evicts nodes if their memory is used up. No block may be in
+    /// flight.
+    pub(crate) fn spill_branch(&mut self) -> Result<(), ChainError> {
+        if let Some(branch) = self.branch.as_mut().filter(|branch| branch.is_long) {
+            let changes = Arc::make_mut(&mut branch.changes);
+            let overlay = match &changes.overlay {
+                Some(overlay) => Arc::clone(overlay),
+                None => BranchOverlay::create(&self.store)?,
+            };
+            overlay.put_values(&changes.recent)?;
+            if matches!(self.source, ImportNodes::Current(_)) {
+                overlay.put_nodes(&self.trie.flush())?;
+            }
+            *changes = BranchChanges { recent: ChangeSet::default(), overlay: Some(overlay) };
+        }
+        // The rest of the memory is for the rows of a branch and the batches that adopt it.
+        let nodes = self.budget / BRANCH_SHARE;
+        if self.is_full(self.trie.created_nodes().saturating_add(self.budget - nodes)) {
+            self.evict_to(nodes / 8 * KEPT_EIGHTHS);
+        }
+        Ok(())
+    }
+
+    /// Returns the rows of the branch that left the memory.
+    pub(crate) fn branch_overlay(&self) -> Option<Arc<BranchOverlay>> {
+        self.branch.as_ref()?.changes.overlay.clone()
     }
 
     /// The tip of the branch, with this trie, is the head now.
@@ -226,12 +297,30 @@ impl ImportState {
         self.advance(trie, delta);
     }
 
+    /// Gives the branch up in the middle of an adoption: blocks fail until it is finished, by [`ImportState::open`] after a recovery.
+    pub(crate) fn abandon_branch(&mut self, head_root: B256) {
+        self.branch = None;
+        self.values.clear();
+        self.put_trie(self.source.trie_at(head_root));
+    }
+
     /// Leaves the branch for the head.
     pub(crate) fn leave_branch(&mut self) {
-        if let Some(branch) = self.branch.take() {
-            self.put_trie(branch.head_trie);
+        if let Some(head_trie) = self.close_branch() {
+            self.put_trie(head_trie);
             self.values.clear();
         }
+    }
+
+    /// Removes the rows of the branch. Returns the trie of the head.
+    fn close_branch(&mut self) -> Option<Trie> {
+        let BranchState { head_trie, changes, .. } = self.branch.take()?;
+        if changes.overlay.is_some() {
+            drop(changes);
+            // A folder that is left is removed before the next one is made.
+            drop(BranchOverlay::discard(&self.store));
+        }
+        Some(head_trie)
     }
 
     /// Whether the memory for nodes is used up by loaded ones and by `made` new ones.
@@ -241,7 +330,11 @@ impl ImportState {
 
     /// Evicts the nodes that were not used for the longest time. Saved nodes must be on disk.
     pub(crate) fn evict(&mut self) {
-        let left = self.trie.evict(self.budget / 8 * KEPT_EIGHTHS);
+        self.evict_to(self.budget / 8 * KEPT_EIGHTHS);
+    }
+
+    fn evict_to(&mut self, nodes: usize) {
+        let left = self.trie.evict(nodes);
         self.source.loads().store(left, Ordering::Relaxed);
         self.upkeep.note_eviction(left);
     }
@@ -257,7 +350,7 @@ fn non_empty(value: &Option<Bytes>) -> Option<Bytes> {
 struct ImportStateReader {
     values: Arc<CachedValues>,
     unwritten: Arc<UnwrittenChanges>,
-    branch: Option<Arc<ChangeSet>>,
+    branch: Option<Arc<BranchChanges>>,
     store: Arc<Store>,
 }
 
@@ -272,8 +365,9 @@ impl ImportStateReader {
 
     /// Returns the value on the branch, or at the head.
     fn stored(&self, key: &[u8]) -> Result<StoredValue, StateError> {
-        match self.branch.as_ref().and_then(|branch| branch.get(key)) {
-            Some(change) => Ok(change.after.clone()),
+        let changed = self.branch.as_ref().map(|branch| branch.value(key)).transpose()?.flatten();
+        match changed {
+            Some(value) => Ok(value),
             None => Ok(self.store.flat_stored(key)?),
         }
     }
@@ -318,8 +412,8 @@ impl StateReader for ImportStateReader {
             add(key);
             Ok(())
         })?;
-        let branch = self.branch.iter().flat_map(|branch| branch.below(prefix).map(|(key, _)| key));
-        self.unwritten.keys().filter(|key| key.starts_with(prefix)).chain(branch).for_each(add);
+        self.branch.as_ref().map_or(Ok(()), |branch| branch.visit_keys(prefix, &mut add))?;
+        self.unwritten.keys().filter(|key| key.starts_with(prefix)).for_each(add);
         for key in keys {
             // Also the keys of values that were deleted since are listed above.
             if self.get(&key)?.is_some() && visit(&key).is_break() {

@@ -12,6 +12,7 @@ use crate::archive::derived_trie::TrieSnapshot;
 use crate::archive::record::BlockRecord;
 use crate::error::ChainError;
 use crate::head::branch_change::BranchChange;
+use crate::import::branch_adoption;
 use crate::import::head_writer::HeadWriter;
 use crate::import::import_state::ImportState;
 use crate::import::importer::Importer;
@@ -90,6 +91,7 @@ fn reopen(
 ) -> Result<(Arc<BlockRecord>, Arc<TrieSnapshot>), ChainError> {
     let (archive, publisher) = (&writer.steps.archive, &writer.steps.publisher);
     open(&archive.store)?;
+    branch_adoption::resume(archive)?;
     // The caches may hold rows that the database does not have.
     archive.forget_all();
     archive.forget_ancestors();
