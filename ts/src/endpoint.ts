@@ -85,11 +85,12 @@ export class Endpoint {
     const trusted = new AddressRanges(config.http.trustedProxies)
     const { maxConnectionsPerIp: limit } = address
     const onRefused = () => counters?.change('refusedConnections', 1)
+    const releaseBuffers = (buffers: readonly Buffer[]) => native.releaseBuffers(buffers)
     const http = new HttpServer(bodies, keyring, settings.http, {
       cancel,
       trusted,
       memory: parts.memory,
-      releaseBuffers: (buffers) => native.releaseBuffers(buffers),
+      releaseBuffers,
       connections: limit === 0 ? undefined : new Connections(parts.connections, limit, trusted, onRefused),
       health: parts.health,
       heads: parts.gate,
@@ -113,6 +114,7 @@ export class Endpoint {
             forget: parts.forget,
             openSockets: parts.openSockets,
             memory: parts.memory,
+            releaseBuffers,
           },
           settings.ws,
         )

@@ -2,7 +2,9 @@ import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { MemoryBudget, sharedCounters } from '../src/rpc/memoryBudget.ts'
 import type { Server } from '../src/server.ts'
+import { fakeAddon } from './fakeAddon.ts'
 import { fakeServer } from './fakeServer.ts'
+import { Client, shakenHands } from './webSocket.ts'
 
 const mega = 2 ** 20
 const version = '{"jsonrpc":"2.0","id":1,"method":"net_version"}'
@@ -87,4 +89,90 @@ test('error: unread large answers are bounded for each client', async () => {
   for (const { socket } of unread) socket.resume()
   await expect.poll(() => unread.filter(({ text }) => text.includes('-32005')).length, { timeout: 5000 }).toBe(5)
   await expect.poll(() => memory.bytes, { timeout: 5000 }).toBe(0)
+})
+
+/** Replaces the server by one whose answer to `eth_getCode` has a number of MB. */
+async function serveLarge(megabytes: number): Promise<string> {
+  await server.stop(0)
+  const native = { ...fakeAddon(), ethGetCode: () => Buffer.from(`"0x${'ab'.repeat((megabytes * mega) / 2)}"`) }
+  server = fakeServer({ rpc: { maxResponseBytes: 0 } }, { memory, native })
+  port = await server.listen(0)
+  return `http://127.0.0.1:${port}`
+}
+
+/** Counts the bytes that a paused socket receives when it reads again, until it is quiet. */
+async function receivedLate(socket: Socket): Promise<number> {
+  let bytes = 0
+  let last = -1
+  socket.removeAllListeners('data')
+  socket.on('data', (piece) => {
+    bytes += piece.length
+  })
+  socket.resume()
+  while (last < bytes) {
+    last = bytes
+    await new Promise((resolve) => setTimeout(resolve, 300))
+  }
+  socket.destroy()
+  return bytes
+}
+
+/** Writes a frame of a client; the mask is zero. */
+function frame(opcode: number, text = ''): Buffer {
+  const extended = Buffer.alloc(text.length < 126 ? 0 : 2)
+  if (extended.length > 0) extended.writeUInt16BE(text.length)
+  const first = Buffer.from([0x80 | opcode, 0x80 | (extended.length > 0 ? 126 : text.length)])
+  return Buffer.concat([first, extended, Buffer.alloc(4), Buffer.from(text)])
+}
+
+test('behavior: large answers over WebSocket are complete at any reading speed', async () => {
+  const client = await Client.open(await serveLarge(6))
+  const blink = setInterval(() => (client.socket.isPaused ? client.socket.resume() : client.socket.pause()), 20)
+  for (const request of [getCode, getCode, version]) client.socket.send(request)
+  for (let large = 0; large < 2; large++) expect((await client.next())?.result).toBe(`0x${'ab'.repeat(3 * mega)}`)
+  expect(await client.next()).toMatchObject({ result: '33' })
+  clearInterval(blink)
+  client.socket.resume()
+  await client.close()
+  await expect.poll(() => memory.bytes).toBe(0)
+})
+
+test('error: unread answers of all WebSockets of a client are bounded, others are served', async () => {
+  const url = await serveLarge(6)
+  const lines = await Promise.all(Array.from({ length: 8 }, () => Client.open(url)))
+  // The system takes a part of each answer. A closed socket keeps 0.5 MB at most.
+  for (const { socket } of lines) {
+    socket.pause()
+    socket.send(getCode)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(memory.bytes).toBeLessThanOrEqual(12 * mega)
+  }
+  const other = await Client.open(url, { localAddress: '127.0.0.2' })
+  expect(await other.exchange(version)).toMatchObject({ result: '33' })
+  await other.close()
+  for (const { socket } of lines) socket.resume()
+  expect(await lines.at(-1)?.closed).toEqual({ code: 1013, reason: 'Too much waits to be read by all clients' })
+  for (const { socket } of lines) socket.terminate()
+})
+
+test('error: answers that wait for a client are dropped when it closes without reading them', async () => {
+  const { socket } = await shakenHands(await serveLarge(12))
+  socket.pause()
+  socket.write(frame(1, getCode))
+  await expect.poll(() => memory.bytes).toBeGreaterThan(11 * mega)
+  socket.write(frame(8))
+  await expect.poll(() => memory.bytes).toBeLessThan(mega)
+  expect(await receivedLate(socket)).toBeLessThan(10 * mega)
+})
+
+test('error: the answers to the pings of a client that does not read are bounded', async () => {
+  const { socket } = await shakenHands(`http://127.0.0.1:${port}`)
+  socket.pause()
+  const pings = Buffer.alloc(131 * 1000, frame(9, 'x'.repeat(125)))
+  for (let mebibytes = 0; mebibytes < 40; mebibytes++) {
+    for (let part = 0; part < 8; part++) {
+      if (!socket.write(pings)) await new Promise((resolve) => socket.once('drain', resolve))
+    }
+  }
+  expect(await receivedLate(socket)).toBeLessThan(20 * mega)
 })

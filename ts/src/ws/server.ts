@@ -9,7 +9,7 @@ import { RequestContext } from '../rpc/requestContext.ts'
 import type { BodyServer, Reply } from '../rpc/serve.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
 import { goingAway, messageTooLarge, notAuthenticated } from './closing.ts'
-import { Connection, type SocketData, type Unread } from './connection.ts'
+import { Connection, type ConnectionParts, maxSocketBytes, type SocketData } from './connection.ts'
 import { maxPayloadFactor, type WebSocketSettings } from './settings.ts'
 
 interface RefusedUpgrade {
@@ -39,6 +39,8 @@ export interface WebSocketParts {
   readonly forget: (subscriber: Subscriber) => void
   /** Counts the bytes of messages and answers in memory. */
   readonly memory: MemoryBudget
+  /** Frees buffers that were sent. */
+  readonly releaseBuffers: (buffers: readonly Buffer[]) => void
   /** One shared number: the open connections of all workers. */
   readonly openSockets: Int32Array
 }
@@ -48,12 +50,14 @@ export class WebSocketServer {
   readonly #parts: WebSocketParts
   readonly #settings: WebSocketSettings
   readonly #connections = new Set<Connection>()
-  readonly #unread: Unread = { bytes: 0 }
+  readonly #shared: ConnectionParts
   readonly #expiryTimer: NodeJS.Timeout
 
   constructor(parts: WebSocketParts, settings: WebSocketSettings) {
     this.#parts = parts
     this.#settings = settings
+    const { memory, releaseBuffers } = parts
+    this.#shared = { limits: settings, unread: { bytes: 0 }, memory, releaseBuffers }
     parts.keyring.onReplaced(() => this.#closeUnauthorised())
     // Nothing reports the expiry of a token.
     this.#expiryTimer = setInterval(() => this.#closeUnauthorised(), expiryCheckMs).unref()
@@ -64,18 +68,14 @@ export class WebSocketServer {
     const settings = this.#settings
     app.ws<SocketData>(this.#parts.path, {
       maxPayloadLength: maxPayloadFactor * settings.maxMessageBytes,
-      // `Connection` applies the limit; a limit here would drop messages silently.
-      maxBackpressure: 0,
+      maxBackpressure: maxSocketBytes,
       idleTimeout: settings.idleSeconds,
       sendPingsAutomatically: true,
       upgrade: (response, request, context) => this.#onUpgrade(response, request, context),
       open: (socket) => this.#onOpen(socket),
       message: (socket, message) => this.#onMessage(connectionOf(socket), Buffer.from(message)),
       drain: (socket) => connectionOf(socket).onDrained(),
-      close: (socket) => {
-        socket.getUserData().release()
-        this.#onClose(connectionOf(socket))
-      },
+      close: (socket) => this.#onClose(connectionOf(socket)),
     })
   }
 
@@ -139,7 +139,7 @@ export class WebSocketServer {
   }
 
   #onOpen(socket: WebSocket<SocketData>): void {
-    const connection = new Connection(socket, this.#settings, this.#unread, this.#parts.memory)
+    const connection = new Connection(socket, this.#shared)
     socket.getUserData().connection = connection
     this.#connections.add(connection)
     this.#parts.onUpgraded()
