@@ -7,6 +7,8 @@ export interface Subscriber {
   /** App that the connection is billed to; undefined if authentication is off. */
   readonly caller: Caller | undefined
   readonly isOpen: boolean
+  /** Whether the client has left so much unread that senders of long series wait for it. */
+  readonly isBehind: boolean
   /** Waits until the client has read nearly all that was sent, or the connection is closed. Calls that wait return one at a time. */
   drained(): Promise<void>
   /** Sends messages in order, in one packet if they fit. Does nothing if the connection is closed. */

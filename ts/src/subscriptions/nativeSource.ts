@@ -1,10 +1,12 @@
 import type { Addon } from '../native/bindings.ts'
 import { headCursor, movementSince, pendingSince } from '../native/feed.ts'
 import type { HeadChanges } from '../native/headChanges.ts'
-import type { MatchingLog, SubscriptionSource, SyncNumbers } from './source.ts'
+import type { BlockLog, SubscriptionSource, SyncNumbers } from './source.ts'
 
 /** Time for a block template. */
 const workLimitMs = 5000
+/** Gas limits the logs of a block. */
+const maxLogBytes = Number.MAX_SAFE_INTEGER
 
 /** Chain of the addon as a source of subscriptions. */
 export function nativeSource(native: Addon, heads: HeadChanges): SubscriptionSource {
@@ -14,8 +16,8 @@ export function nativeSource(native: Addon, heads: HeadChanges): SubscriptionSou
     pendingPosition: () => native.pendingPosition(),
     pendingSince: (position) => pendingSince(native, position),
     header: (hash) => native.headOfBlock(hash),
-    matchingLogs: (hash, criteria, isRemoved) =>
-      JSON.parse(native.matchingLogs(hash, criteria, isRemoved)) as MatchingLog[],
+    logs: (hash, isRemoved) =>
+      JSON.parse(String(native.logsOfBlocks(`["${hash}"]`, '{}', isRemoved, maxLogBytes))) as BlockLog[],
     transaction: (hash) => String(native.ethGetTransactionByHash(hash)),
     syncing: () => syncNumbers(String(native.ethSyncing())),
     work: async () => String(await native.mnrCurrentWork(workLimitMs, 0)),

@@ -1,11 +1,12 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { Cursor } from '../native/feed.ts'
 import { MemoryBudget, sharedCounters } from '../rpc/memoryBudget.ts'
+import type { LogCriteria } from '../rpc/parameters/logFilter.ts'
 import type { Wanted } from '../rpc/parameters/subscription.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
 import { Publisher } from './publisher.ts'
 import { SubscriptionRegistry } from './registry.ts'
-import type { MatchingLog, SubscriptionSource, SyncNumbers } from './source.ts'
+import type { BlockLog, SubscriptionSource, SyncNumbers } from './source.ts'
 
 /** Chain of named blocks; each has one log with the name of the block. */
 class Chain implements SubscriptionSource {
@@ -14,6 +15,7 @@ class Chain implements SubscriptionSource {
   pending: string[] = []
   readonly dropped = new Set<string>()
   searches = 0
+  logsOfBlock = 1
   template = 'w1'
   looks = 0
   work = async (): Promise<string> => {
@@ -76,12 +78,10 @@ class Chain implements SubscriptionSource {
     return this.dropped.has(hash) ? 'null' : `"head ${hash}"`
   }
 
-  matchingLogs(hash: string, criteria: string, isRemoved: boolean): MatchingLog[] {
+  logs(hash: string, isRemoved: boolean): BlockLog[] {
     this.searches++
-    const queries = (JSON.parse(criteria) as { address?: string[] }[])
-      .map(({ address }, index) => (address === undefined || address.includes(hash) ? index : -1))
-      .filter((index) => index >= 0)
-    return queries.length === 0 ? [] : [{ queries, log: `${isRemoved ? 'removed ' : ''}log ${hash}` }]
+    const log = { address: hash, topics: ['t'], text: `${isRemoved ? 'removed ' : ''}log ${hash}` }
+    return Array(this.logsOfBlock).fill(log)
   }
 
   transaction(hash: string): string {
@@ -93,6 +93,7 @@ class Listener implements Subscriber {
   readonly client = 'a'
   readonly caller = undefined
   readonly isOpen = true
+  isBehind = false
   drained = () => Promise.resolve()
   heard: string[] = []
 
@@ -101,7 +102,8 @@ class Listener implements Subscriber {
       const { jsonrpc, method, params } = JSON.parse(message.toString()) as Record<string, unknown>
       expect([jsonrpc, method]).toEqual(['2.0', 'eth_subscription'])
       const { subscription, result } = params as { subscription: string; result: unknown }
-      this.heard.push(`${Number(subscription)}: ${typeof result === 'string' ? result : JSON.stringify(result)}`)
+      const { text = JSON.stringify(result) } = result as { text?: string }
+      this.heard.push(`${Number(subscription)}: ${typeof result === 'string' ? result : text}`)
     }
   }
 
@@ -110,7 +112,7 @@ class Listener implements Subscriber {
   }
 }
 
-function setUp(maximum = 10) {
+function setUp(maximum = 10, turnMs = Number.POSITIVE_INFINITY) {
   const chain = new Chain()
   let ids = 0
   const registry = new SubscriptionRegistry(
@@ -119,7 +121,7 @@ function setUp(maximum = 10) {
     () => `0x${String(++ids).padStart(32, '0')}`,
   )
   const defects: unknown[] = []
-  const publisher = new Publisher(chain, registry, (defect) => defects.push(defect))
+  const publisher = new Publisher(chain, registry, (defect) => defects.push(defect), turnMs)
   return { chain, registry, publisher, defects, one: new Listener(), other: new Listener() }
 }
 
@@ -210,6 +212,74 @@ describe('blocks', () => {
     expect(one.heard.length).toBeLessThan(100)
     for (let round = 0; round < 10; round++) await turn()
     expect(one.take()).toEqual(names.map((name) => `1: head ${name}`))
+  })
+
+  test('behavior: criteria are of any case, topics match by position', () => {
+    const { chain, publisher, one } = setUp()
+    const wanted: LogCriteria[] = [
+      { address: ['A', 'X'], topics: [['t', 'u']] },
+      { topics: [null, null] },
+      { topics: [['u']] },
+      { topics: [['t'], ['t']] },
+    ]
+    for (const criteria of wanted) publisher.subscribe(one, { kind: 'logs', criteria })
+    chain.mine('a')
+    expect(one.take()).toEqual(['1: log a', '2: log a'])
+  })
+
+  test('behavior: the steps of a block are spread over turns, in order', async () => {
+    const { chain, publisher, one, other } = setUp(10, 0)
+    publisher.subscribe(one, heads)
+    publisher.subscribe(other, heads)
+    publisher.subscribe(one, allLogs)
+    chain.mine('a', 'b')
+    expect([one.take(), other.take()]).toEqual([['1: head a'], []])
+    // A change and a subscription between two steps: nothing is lost, and nothing published twice.
+    chain.mine('c')
+    publisher.subscribe(other, allLogs)
+    publisher.unsubscribe(other, `0x${'2'.padStart(32, '0')}`)
+    chain.mine('d')
+    for (let round = 0; round < 30; round++) await turn()
+    expect(one.take()).toEqual([
+      '3: log a',
+      ...['b', 'c', 'd'].flatMap((name) => [`1: head ${name}`, `3: log ${name}`]),
+    ])
+    expect(other.take()).toEqual(['4: log d'])
+  })
+
+  test('behavior: many logs of a block are published over several turns', async () => {
+    const { chain, publisher, one } = setUp(10, 0)
+    publisher.subscribe(one, allLogs)
+    chain.logsOfBlock = 600
+    chain.mine('a')
+    expect(one.heard).toHaveLength(0)
+    for (const heard of [256, 512, 600]) {
+      await vi.waitFor(() => expect(one.heard).toHaveLength(heard), { interval: 0 })
+    }
+  })
+
+  test('behavior: a long series waits for a client that reads, and for one that does not only once', async () => {
+    const { chain, publisher, one, other } = setUp()
+    let read = (): void => undefined
+    one.drained = () => {
+      one.isBehind = false
+      return new Promise((resolve) => {
+        read = resolve
+      })
+    }
+    publisher.subscribe(one, allLogs)
+    publisher.subscribe(other, heads)
+    one.isBehind = true
+    chain.mine('a', 'b')
+    expect([one.take(), other.take()]).toEqual([['1: log a'], ['2: head a']])
+    await turn()
+    expect([one.take(), other.take()]).toEqual([[], []])
+    read()
+    await vi.waitFor(() => expect(one.take()).toEqual(['1: log b']), { interval: 5 })
+    one.isBehind = true
+    chain.mine('c', 'd', 'e')
+    await vi.waitFor(() => expect(other.heard).toHaveLength(4), { timeout: 900 })
+    expect(one.take()).toEqual(['1: log c', '1: log d', '1: log e'])
   })
 
   test('behavior: a deleted block is skipped', () => {

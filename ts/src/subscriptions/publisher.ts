@@ -1,14 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cursor } from '../native/feed.ts'
+import { eventLoopBudget } from '../rpc/eventLoopBudget.ts'
 import type { Wanted } from '../rpc/parameters/subscription.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
 import { Notification } from './notification.ts'
-import type { Audience, SubscriptionRegistry } from './registry.ts'
-import type { SubscriptionSource } from './source.ts'
+import type { Audience, Steps, SubscriptionRegistry } from './registry.ts'
+import type { BlockLog, SubscriptionSource } from './source.ts'
 
-/** Number of blocks that are published in one turn of the event loop, so that other connections are served in between. */
-const blocksPerTurn = 32
-/** The same for transactions of the pool. Whole transactions of thousands may take hundreds of megabytes. */
-const transactionsPerTurn = 256
+/** Blocks that are read at once. */
+const blocksPerRead = 32
+/** Transactions of the pool in one packet. Whole transactions of thousands may take hundreds of megabytes. */
+const transactionsPerPush = 16
+/** Logs of a block in one packet. */
+const logsPerPush = 256
+/** Packets after which other connections are served. */
+const pushesPerTurn = 32
+/** Time in ms after which other connections are served. */
+const workMs = 4
+/** Time to wait for a client that has left much unread. It is not waited for again before it has read all. */
+const waitMs = 250
+/** Sum of these times until all changes are published, however many clients read slowly. */
+const maxWaitMs = 3000
 
 /** Time between two looks whether the node synchronizes, and whether the block template is outdated, while a subscription needs it. */
 const lookPeriodMs = 500
@@ -24,12 +36,24 @@ export interface SubscriptionPort {
 /**
  * Publishes changes to the subscriptions of one worker. The core only notifies of a change; the changes are read from a
  * cursor, as for installed filters. So a late notification loses nothing, and a reorganization is read as one.
+ *
+ * Changes that were read are published in order and in steps, over as many turns of the event loop as they need.
  */
 export class Publisher implements SubscriptionPort {
   readonly #source: SubscriptionSource
   readonly #registry: SubscriptionRegistry
   readonly #report: (defect: unknown) => void
-  /** Last published block; undefined while no subscription needs blocks. */
+  readonly #workMs: number
+  /** Changes that were read. */
+  readonly #changes: Iterator<Subscriber | undefined>[] = []
+  /** Number of the changes that were read last. A subscription gets changes with a larger number. */
+  #number = 0
+  #isOutdated = false
+  #isPublishing = false
+  /** Clients that were waited for in vain, until they have read all. */
+  readonly #slow = new WeakSet<Subscriber>()
+  #waitedMs = 0
+  /** Last block that was read; undefined while no subscription needs blocks. */
   #cursor: Cursor | undefined
   /** Position in the feed of the pool; undefined while no subscription needs it. */
   #position: number | undefined
@@ -45,16 +69,23 @@ export class Publisher implements SubscriptionPort {
   #isListeningToPool = false
 
   /** `report` receives errors that no request can return. */
-  constructor(source: SubscriptionSource, registry: SubscriptionRegistry, report: (defect: unknown) => void) {
+  constructor(
+    source: SubscriptionSource,
+    registry: SubscriptionRegistry,
+    report: (defect: unknown) => void,
+    turnMs = workMs,
+  ) {
     this.#source = source
     this.#registry = registry
     this.#report = report
+    this.#workMs = turnMs
   }
 
   subscribe(subscriber: Subscriber, wanted: Wanted, knownWork?: string): string {
-    // Publishes changes until now to existing subscriptions: the new subscription starts here.
+    // Changes until now are for existing subscriptions: the new subscription starts here.
     this.publish()
-    const id = this.#registry.add(subscriber, wanted)
+    while (this.#isOutdated) this.#read()
+    const id = this.#registry.add(subscriber, wanted, this.#number + 1)
     if (this.#registry.hasBlocks) this.#followChain()
     if (this.#registry.hasPool) this.#followPool()
     if (!this.#registry.work.isEmpty) this.#followWork(knownWork)
@@ -71,16 +102,81 @@ export class Publisher implements SubscriptionPort {
     this.#registry.removeAll(subscriber)
   }
 
-  /** Publishes new blocks and transactions. Blocks wait until the transactions before them are published. */
+  /** Publishes new blocks and transactions. */
   publish(): void {
     if (this.#workTimer !== undefined) void this.#publishWork()
+    this.#isOutdated = true
+    this.#start()
+  }
+
+  #start(): void {
+    if (!this.#isPublishing) void this.#publishAll()
+  }
+
+  /** Publishes changes until there are no more. The first steps run at once. */
+  async #publishAll(): Promise<void> {
+    this.#isPublishing = true
+    this.#waitedMs = 0
+    let pushes = 0
+    let startedMs = performance.now()
+    for (let change = this.#next(); change !== undefined; change = this.#next()) {
+      const subscriber = this.#step(change)
+      if (subscriber !== undefined) pushes++
+      const mustWait = subscriber?.isBehind === true && this.#mayWaitFor(subscriber)
+      if (!mustWait && pushes < pushesPerTurn && performance.now() - startedMs < this.#workMs) continue
+      if (mustWait) await this.#waitFor(subscriber)
+      await eventLoopBudget.later('heavy', () => undefined)
+      pushes = 0
+      startedMs = performance.now()
+    }
+    this.#isPublishing = false
+  }
+
+  /** Returns the first change that is not published completely. */
+  #next(): Iterator<Subscriber | undefined> | undefined {
+    while (this.#changes.length === 0 && this.#isOutdated) this.#read()
+    return this.#changes[0]
+  }
+
+  /** Takes the next step of a change. Returns the subscriber that it has sent to, if any. */
+  #step(change: Iterator<Subscriber | undefined>): Subscriber | undefined {
     try {
-      const isComplete = this.#publishPool()
-      if (isComplete) this.#publishBlocks()
-      else setImmediate(() => this.publish())
+      const { done, value } = change.next()
+      if (done !== true) return value
     } catch (error) {
       this.#report(error)
     }
+    this.#changes.shift()
+    return undefined
+  }
+
+  #mayWaitFor(subscriber: Subscriber): boolean {
+    return this.#waitedMs < maxWaitMs && !this.#slow.has(subscriber)
+  }
+
+  /** Waits until a client has read, so that a long series of messages does not close a connection that reads. */
+  async #waitFor(subscriber: Subscriber): Promise<void> {
+    const startedMs = performance.now()
+    this.#slow.add(subscriber)
+    const drained = subscriber.drained().then(() => this.#slow.delete(subscriber))
+    await Promise.race([drained, sleep(waitMs, undefined, { ref: false })])
+    this.#waitedMs += performance.now() - startedMs
+  }
+
+  /** Reads changes of the pool and the chain: transactions are published before the blocks after them. */
+  #read(): void {
+    this.#isOutdated = false
+    this.#number++
+    try {
+      this.#readPool()
+      this.#readBlocks()
+    } catch (error) {
+      this.#report(error)
+    }
+  }
+
+  #add(steps: Steps): void {
+    this.#changes.push(steps[Symbol.iterator]())
   }
 
   #followChain(): void {
@@ -127,7 +223,7 @@ export class Publisher implements SubscriptionPort {
     try {
       const text = await this.#source.work()
       const { blockHashForMergedMining: hash } = JSON.parse(text) as { blockHashForMergedMining: string }
-      if (hash !== this.#workHash) work.tell([new Notification(text)])
+      if (hash !== this.#workHash) this.#tell(work, text)
       this.#workHash = hash
     } catch (error) {
       this.#report(error)
@@ -157,57 +253,84 @@ export class Publisher implements SubscriptionPort {
       const isSyncing = status !== undefined
       if (isSyncing === this.#isSyncing) return
       this.#isSyncing = isSyncing
-      syncing.tell([new Notification(isSyncing ? JSON.stringify({ syncing: true, status }) : 'false')])
+      this.#tell(syncing, isSyncing ? JSON.stringify({ syncing: true, status }) : 'false')
     } catch (error) {
       this.#report(error)
     }
   }
 
-  /** Returns whether no transaction is left for the next turn. */
-  #publishPool(): boolean {
-    if (!this.#registry.hasPool) this.#position = undefined
-    if (this.#position === undefined) return true
-    const { hashes: all, position } = this.#source.pendingSince(this.#position)
-    const hashes = all.slice(0, transactionsPerTurn)
-    this.#position = position - (all.length - hashes.length)
-    const { pendingHashes, pendingTransactions } = this.#registry
-    if (!pendingHashes.isEmpty) pendingHashes.tell(hashes.map((hash) => new Notification(JSON.stringify(hash))))
-    if (!pendingTransactions.isEmpty) {
-      tellKnown(
-        pendingTransactions,
-        hashes.map((hash) => this.#source.transaction(hash)),
-      )
-    }
-    return hashes.length === all.length
+  #tell(audience: Audience, result: string): void {
+    this.#number++
+    this.#add(audience.tell(this.#number, [new Notification(result)]))
+    this.#start()
   }
 
-  #publishBlocks(): void {
+  #readPool(): void {
+    if (!this.#registry.hasPool) this.#position = undefined
+    if (this.#position === undefined) return
+    const { hashes, position } = this.#source.pendingSince(this.#position)
+    this.#position = position
+    if (hashes.length > 0) this.#add(this.#transactionSteps(this.#number, hashes))
+  }
+
+  *#transactionSteps(change: number, all: readonly string[]): Steps {
+    const { pendingHashes, pendingTransactions } = this.#registry
+    for (let start = 0; start < all.length; start += transactionsPerPush) {
+      const hashes = all.slice(start, start + transactionsPerPush)
+      if (!pendingHashes.isEmpty) {
+        const notifications = hashes.map((hash) => new Notification(JSON.stringify(hash)))
+        yield* pendingHashes.tell(change, notifications)
+      }
+      if (!pendingTransactions.isEmpty) {
+        const transactions = hashes.map((hash) => this.#source.transaction(hash))
+        yield* tellKnown(pendingTransactions, change, transactions)
+      }
+    }
+  }
+
+  #readBlocks(): void {
     if (!this.#registry.hasBlocks) this.#cursor = undefined
     if (this.#cursor === undefined) return
-    const { removed, hashes, cursor } = this.#source.movementSince(this.#cursor, blocksPerTurn)
+    const { removed, hashes, cursor } = this.#source.movementSince(this.#cursor, blocksPerRead)
     this.#cursor = cursor
-    for (const hash of removed) this.#publishLogs(hash, true)
-    for (const hash of hashes) {
-      if (!this.#registry.heads.isEmpty) tellKnown(this.#registry.heads, [this.#source.header(hash)])
-      this.#publishLogs(hash, false)
-    }
-    if (hashes.length === blocksPerTurn) setImmediate(() => this.publish())
+    for (const hash of removed) this.#add(this.#logSteps(this.#number, hash, true))
+    for (const hash of hashes) this.#add(this.#blockSteps(this.#number, hash))
+    this.#isOutdated = hashes.length === blocksPerRead
   }
 
-  #publishLogs(hash: string, isRemoved: boolean): void {
-    const { logs } = this.#registry
-    if (logs.size === 0) return
-    const audiences = [...logs.values()]
-    const told = audiences.map((): Notification[] => [])
-    for (const { queries, log } of this.#source.matchingLogs(hash, `[${[...logs.keys()].join(',')}]`, isRemoved)) {
-      const notification = new Notification(JSON.stringify(log))
-      for (const query of queries) told[query]?.push(notification)
+  *#blockSteps(change: number, hash: string): Steps {
+    const { heads } = this.#registry
+    if (!heads.isEmpty) yield* tellKnown(heads, change, [this.#source.header(hash)])
+    yield* this.#logSteps(change, hash, false)
+  }
+
+  *#logSteps(change: number, hash: string, isRemoved: boolean): Steps {
+    const { logs: audiences } = this.#registry
+    if (audiences.size === 0) return
+    const all = this.#source.logs(hash, isRemoved)
+    for (let start = 0; start < all.length; start += logsPerPush) {
+      yield
+      const logs = all.slice(start, start + logsPerPush)
+      const addresses = new Set(logs.map(({ address }) => address))
+      const written = new Map<BlockLog, Notification>()
+      const write = (log: BlockLog): Notification => {
+        const notification = written.get(log) ?? new Notification(JSON.stringify(log))
+        written.set(log, notification)
+        return notification
+      }
+      for (const audience of audiences.values()) {
+        yield* audience.tell(change, audience.matching(logs, addresses).map(write))
+        yield
+      }
     }
-    for (const [query, audience] of audiences.entries()) audience.tell(told[query] ?? [])
   }
 }
 
 /** Null results belong to blocks or transactions that were removed in between. */
-function tellKnown(audience: Audience, results: readonly string[]): void {
-  audience.tell(results.filter((result) => result !== 'null').map((result) => new Notification(result)))
+function tellKnown(audience: Audience, change: number, results: readonly string[]): Steps {
+  const known = results.filter((result) => result !== 'null')
+  return audience.tell(
+    change,
+    known.map((result) => new Notification(result)),
+  )
 }

@@ -1,29 +1,66 @@
 import { limitReached } from '../rpc/errors.ts'
 import type { MemoryBudget } from '../rpc/memoryBudget.ts'
+import type { LogCriteria } from '../rpc/parameters/logFilter.ts'
 import type { Wanted } from '../rpc/parameters/subscription.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
 import type { Notification } from './notification.ts'
+import type { BlockLog } from './source.ts'
 
 /** Subscriptions with the same messages, with their connections. */
 export class Audience {
-  readonly #members = new Map<string, Subscriber>()
+  readonly #members = new Map<string, { readonly subscriber: Subscriber; readonly since: number }>()
 
   get isEmpty(): boolean {
     return this.#members.size === 0
   }
 
-  add(id: string, subscriber: Subscriber): void {
-    this.#members.set(id, subscriber)
+  /** `since`: number of the first change that the subscription gets. */
+  add(id: string, subscriber: Subscriber, since: number): void {
+    this.#members.set(id, { subscriber, since })
   }
 
   remove(id: string): void {
     this.#members.delete(id)
   }
 
-  tell(notifications: readonly Notification[]): void {
+  /** Sends messages of a change, in steps: yields each subscriber. Members may join and leave meanwhile. */
+  *tell(change: number, notifications: readonly Notification[]): Steps {
     if (notifications.length === 0) return
-    for (const [id, subscriber] of this.#members) subscriber.push(messagesFor(id, notifications))
+    for (const [id, { subscriber, since }] of this.#members) {
+      if (since > change) continue
+      subscriber.push(messagesFor(id, notifications))
+      yield subscriber
+    }
   }
+}
+
+/** Steps of a publication, each with the subscriber that it has sent to, if any. */
+export type Steps = Iterable<Subscriber | undefined>
+
+/** Subscriptions to the logs with the same criteria. */
+export class LogAudience extends Audience {
+  readonly #addresses: ReadonlySet<string> | undefined
+  readonly #topics: readonly (ReadonlySet<string> | null)[]
+
+  constructor({ address, topics = [] }: LogCriteria) {
+    super()
+    this.#addresses = address && lowerCase(address)
+    this.#topics = topics.map((choices) => choices && lowerCase(choices))
+  }
+
+  /** `addresses`: those of the logs. */
+  matching<Log extends BlockLog>(logs: readonly Log[], addresses: ReadonlySet<string>): Log[] {
+    const wanted = this.#addresses
+    if (wanted !== undefined && ![...addresses].some((address) => wanted.has(address))) return []
+    return logs.filter(({ address, topics }) => {
+      if (wanted?.has(address) === false) return false
+      return this.#topics.every((choices, at) => choices?.has(topics[at] as string) ?? true)
+    })
+  }
+}
+
+function lowerCase(texts: readonly string[]): ReadonlySet<string> {
+  return new Set(texts.map((text) => text.toLowerCase()))
 }
 
 /** Writes each message after the previous one is sent, because they share their bytes. */
@@ -33,7 +70,7 @@ function* messagesFor(id: string, notifications: readonly Notification[]): Itera
 
 /** Memory of a subscription besides its criteria. */
 const entryBytes = 512
-/** Copies of the text of criteria: the text itself, and during a match the joined text, its copy for the core, the parsed criteria. */
+/** Memory of criteria as a multiple of their text: the text itself, and the sets of their members. */
 const copiesOfCriteria = 4
 
 /** Subscriptions of the connections of one worker. A subscription ends with its connection. */
@@ -44,7 +81,7 @@ export class SubscriptionRegistry {
   readonly work = new Audience()
   readonly syncing = new Audience()
   /** By the JSON text of the criteria. */
-  readonly logs = new Map<string, Audience>()
+  readonly logs = new Map<string, LogAudience>()
   readonly #owned = new Map<Subscriber, Map<string, () => void>>()
   readonly #maximum: number
   readonly #memory: MemoryBudget
@@ -75,8 +112,11 @@ export class SubscriptionRegistry {
     return !this.pendingHashes.isEmpty || !this.pendingTransactions.isEmpty
   }
 
-  /** Adds a subscription. Returns its id. Throws RpcError if the connection, its client or all have too many. */
-  add(subscriber: Subscriber, wanted: Wanted): string {
+  /**
+   * Adds a subscription. Returns its id. `since`: number of the first change that it gets. Throws RpcError if the connection,
+   * its client or all have too many.
+   */
+  add(subscriber: Subscriber, wanted: Wanted, since: number): string {
     const owned = this.#owned.get(subscriber) ?? new Map<string, () => void>()
     if (owned.size >= this.#maximum) {
       throw limitReached(`Too many subscriptions: ${this.#maximum} are the most of one connection`)
@@ -86,9 +126,11 @@ export class SubscriptionRegistry {
     if (held === undefined)
       throw limitReached('Too many subscriptions: they take all memory that is set aside for them')
     const id = this.#newId()
-    const leave = wanted.kind === 'logs' ? this.#joinLogs(id, subscriber, criteria) : this.#join(id, subscriber, wanted)
+    const audience = wanted.kind === 'logs' ? this.#logAudience(criteria, wanted.criteria) : this.#audienceOf(wanted)
+    audience.add(id, subscriber, since)
     owned.set(id, () => {
-      leave()
+      audience.remove(id)
+      if (audience.isEmpty) this.logs.delete(criteria)
       held.release()
     })
     this.#owned.set(subscriber, owned)
@@ -118,20 +160,10 @@ export class SubscriptionRegistry {
     this.#owned.delete(subscriber)
   }
 
-  #join(id: string, subscriber: Subscriber, wanted: Exclude<Wanted, { kind: 'logs' }>): () => void {
-    const audience = this.#audienceOf(wanted)
-    audience.add(id, subscriber)
-    return () => audience.remove(id)
-  }
-
-  #joinLogs(id: string, subscriber: Subscriber, criteria: string): () => void {
-    const audience = this.logs.get(criteria) ?? new Audience()
-    this.logs.set(criteria, audience)
-    audience.add(id, subscriber)
-    return () => {
-      audience.remove(id)
-      if (audience.isEmpty) this.logs.delete(criteria)
-    }
+  #logAudience(text: string, criteria: LogCriteria): LogAudience {
+    const audience = this.logs.get(text) ?? new LogAudience(criteria)
+    this.logs.set(text, audience)
+    return audience
   }
 
   #audienceOf(wanted: Exclude<Wanted, { kind: 'logs' }>): Audience {

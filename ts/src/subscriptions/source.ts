@@ -1,9 +1,9 @@
 import type { Cursor, Movement, PendingFeed } from '../native/feed.ts'
 
-/** Log of a block with the indexes of the criteria that match it. */
-export interface MatchingLog {
-  readonly queries: readonly number[]
-  readonly log: unknown
+/** Log as clients get it. */
+export interface BlockLog {
+  readonly address: string
+  readonly topics: readonly string[]
 }
 
 /** Synchronization with other nodes: block numbers at its start, of the head, of the best known header. */
@@ -21,8 +21,8 @@ export interface SubscriptionSource {
   pendingSince(position: number): PendingFeed
   /** Returns the header as JSON, `null` if the block was deleted. */
   header(hash: string): string
-  /** `criteria` is a JSON array. */
-  matchingLogs(hash: string, criteria: string, isRemoved: boolean): readonly MatchingLog[]
+  /** Returns the logs of a block; those of a removed block in reverse order. */
+  logs(hash: string, isRemoved: boolean): readonly BlockLog[]
   /** Returns the transaction as JSON, `null` if the pool dropped it. */
   transaction(hash: string): string
   /** Returns undefined while the node does not synchronize. */

@@ -121,6 +121,10 @@ export class Connection implements Subscriber {
     return this.#isOpen
   }
 
+  get isBehind(): boolean {
+    return this.#isOpen && this.#unreadBytes > this.#parts.limits.maxBufferedBytes / 4
+  }
+
   send(answer: Message): void {
     if (this.#isOpen) this.#socket.cork(() => this.#write(answer))
     else this.#free(answer)
