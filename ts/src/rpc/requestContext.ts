@@ -49,6 +49,8 @@ export class RequestContext {
   connection = nextConnection()
   /** If set, no part of the request is executed, and this is the answer. */
   refusal: RpcError | undefined
+  /** Called when the client has disconnected. */
+  onAbort: (() => void) | undefined
   /** Error of the last failed call. */
   error: RpcError | undefined
   /** Bytes that the result of the call may have that is being dispatched. */
@@ -141,6 +143,7 @@ export class RequestContext {
   abort(): void {
     this.isAborted = true
     for (const token of this.#executions?.tokens ?? []) this.#cancel(token)
+    this.onAbort?.()
   }
 }
 

@@ -2,7 +2,7 @@ import type { Addon } from '../native/bindings.ts'
 import { headCursor } from '../native/feed.ts'
 import { type FeedPage, feedPage } from '../native/feedPage.ts'
 import type { HeadChanges } from '../native/headChanges.ts'
-import { limitReached, overloaded } from '../rpc/errors.ts'
+import { limitReached, overloaded, unavailable } from '../rpc/errors.ts'
 import type { FeedClient, FeedPort } from '../rpc/feedClient.ts'
 import type { MemoryBudget } from '../rpc/memoryBudget.ts'
 import { type FeedOptions, feedContent } from '../rpc/parameters/feed.ts'
@@ -32,7 +32,7 @@ export class Feeds implements FeedPort {
   readonly #parts: FeedParts
   readonly #owned = new Map<Subscriber, Map<string, Feed>>()
   /** Pages that are being read, by place and contents: at a new head, many clients ask for the same page. */
-  readonly #reading = new Map<string, Promise<FeedPage>>()
+  readonly #reading = new Map<string, SharedRead>()
   readonly #listeners = new Set<() => void>()
   #changes = 0
   #isListening = false
@@ -128,21 +128,42 @@ export class Feeds implements FeedPort {
   }
 
   async #page(from: string, content: string, isEventStream: boolean, context: RequestContext): Promise<FeedPage> {
+    if (context.isAborted) throw unavailable('The client has left')
     const key = `${isEventStream} ${this.#changes} ${from} ${content}`
-    const known = this.#reading.get(key)
-    if (known !== undefined) {
-      try {
-        return await known
-      } catch {
-        // The client whose read it was may have left, which cancels it.
-      }
+    const read = this.#reading.get(key) ?? this.#read(key, from, content, isEventStream, context)
+    read.waiting++
+    context.onAbort = () => {
+      context.onAbort = undefined
+      read.waiting--
+      if (read.waiting > 0) return
+      if (this.#reading.get(key) === read) this.#reading.delete(key)
+      read.context.abort()
     }
-    const reading = feedPage(this.#parts.native, from, content, isEventStream, context)
-    this.#reading.set(key, reading)
     try {
-      return await reading
+      return await read.page
     } finally {
-      if (this.#reading.get(key) === reading) this.#reading.delete(key)
+      context.onAbort = undefined
     }
   }
+
+  /** Starts a read for all that ask until it has ended. It is cancelled when none of them waits any longer. */
+  #read(key: string, from: string, content: string, isEventStream: boolean, first: RequestContext): SharedRead {
+    const { native } = this.#parts
+    const context = new RequestContext(0, (token) => native.cancelExecution(token))
+    context.connection = first.connection
+    context.caller = first.caller
+    const page = feedPage(native, from, content, isEventStream, context).finally(() => {
+      if (this.#reading.get(key) === read) this.#reading.delete(key)
+    })
+    const read = { page, context, waiting: 0 }
+    this.#reading.set(key, read)
+    return read
+  }
+}
+
+/** A page that is being read, and the number of clients that wait for it. */
+interface SharedRead {
+  readonly page: Promise<FeedPage>
+  readonly context: RequestContext
+  waiting: number
 }
