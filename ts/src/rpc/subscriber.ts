@@ -9,6 +9,7 @@ export interface Subscriber {
   readonly isOpen: boolean
   /** Whether the client has left so much unread that senders of long series wait for it. */
   readonly isBehind: boolean
+  readonly unreadBytes: number
   /** Waits until the client has read nearly all that was sent, or the connection is closed. Calls that wait return one at a time. */
   drained(): Promise<void>
   /** Sends messages in order, in one packet if they fit. Does nothing if the connection is closed. */

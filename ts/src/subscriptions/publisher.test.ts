@@ -94,6 +94,7 @@ class Listener implements Subscriber {
   readonly caller = undefined
   readonly isOpen = true
   isBehind = false
+  unreadBytes = 0
   drained = () => Promise.resolve()
   heard: string[] = []
 

@@ -17,10 +17,12 @@ const logsPerPush = 256
 const pushesPerTurn = 32
 /** Time in ms after which other connections are served. */
 const workMs = 4
-/** Time to wait for a client that has left much unread. It is not waited for again before it has read all. */
+/** Time to wait for a client that has left much unread. */
 const waitMs = 250
+/** A client that reads less in this time is not waited for again before it has read all. */
+const leastReadBytes = 256 * 1024
 /** Sum of these times until all changes are published, however many clients read slowly. */
-const maxWaitMs = 3000
+const maxWaitMs = 10_000
 
 /** Time between two looks whether the node synchronizes, and whether the block template is outdated, while a subscription needs it. */
 const lookPeriodMs = 500
@@ -157,10 +159,13 @@ export class Publisher implements SubscriptionPort {
   /** Waits until a client has read, so that a long series of messages does not close a connection that reads. */
   async #waitFor(subscriber: Subscriber): Promise<void> {
     const startedMs = performance.now()
-    this.#slow.add(subscriber)
-    const drained = subscriber.drained().then(() => this.#slow.delete(subscriber))
+    const { unreadBytes } = subscriber
+    const drained = subscriber.drained()
     await Promise.race([drained, sleep(waitMs, undefined, { ref: false })])
     this.#waitedMs += performance.now() - startedMs
+    if (unreadBytes - subscriber.unreadBytes >= leastReadBytes) return
+    this.#slow.add(subscriber)
+    void drained.then(() => this.#slow.delete(subscriber))
   }
 
   /** Reads changes of the pool and the chain: transactions are published before the blocks after them. */

@@ -125,6 +125,10 @@ export class Connection implements Subscriber {
     return this.#isOpen && this.#unreadBytes > this.#parts.limits.maxBufferedBytes / 4
   }
 
+  get unreadBytes(): number {
+    return this.#unreadBytes
+  }
+
   send(answer: Message): void {
     if (this.#isOpen) this.#socket.cork(() => this.#write(answer))
     else this.#free(answer)
