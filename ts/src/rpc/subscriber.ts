@@ -7,7 +7,7 @@ export interface Subscriber {
   /** App that the connection is billed to; undefined if authentication is off. */
   readonly caller: Caller | undefined
   readonly isOpen: boolean
-  /** Whether the client has left so much unread that senders of long series wait for it. */
+  /** Whether the unread bytes exceed a quarter of their limit: senders of long series wait. */
   readonly isBehind: boolean
   readonly unreadBytes: number
   /** Waits until the client has read nearly all that was sent, or the connection is closed. Calls that wait return one at a time. */

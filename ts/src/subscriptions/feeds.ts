@@ -146,7 +146,7 @@ export class Feeds implements FeedPort {
     }
   }
 
-  /** Starts a read for all that ask until it has ended. It is cancelled when none of them waits any longer. */
+  /** Starts a read for all that ask until it has ended. The last client to leave cancels it. */
   #read(key: string, from: string, content: string, isEventStream: boolean, first: RequestContext): SharedRead {
     const { native } = this.#parts
     const context = new RequestContext(0, (token) => native.cancelExecution(token))

@@ -52,7 +52,7 @@ export class Publisher implements SubscriptionPort {
   #number = 0
   #isOutdated = false
   #isPublishing = false
-  /** Clients that were waited for in vain, until they have read all. */
+  /** Clients that have read too little during a wait, until they have read all. */
   readonly #slow = new WeakSet<Subscriber>()
   #waitedMs = 0
   /** Last block that was read; undefined while no subscription needs blocks. */

@@ -56,7 +56,7 @@ export interface BufferLimits {
   readonly maxUnreadBytes: number
 }
 
-/** What the connections of a server share. */
+/** Limits and counts that the connections of a server share. */
 export interface ConnectionParts {
   readonly limits: BufferLimits
   readonly unread: Unread
