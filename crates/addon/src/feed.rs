@@ -82,16 +82,6 @@ pub fn head_of_block(hash: String) -> Result<Reply> {
     sync(|node| feed::head::answer(node, &parameters::block_hash(&hash)?))
 }
 
-/// Returns the logs of a block that match one of the filters (a JSON array), each with the indexes of the filters: `[{"queries","log"}]`.
-#[napi(catch_unwind, ts_return_type = "string")]
-pub fn matching_logs(hash: String, filters: String, is_removed: bool) -> Result<String> {
-    let found = sync(|node| {
-        let queries = LogQuery::parse_all(&filters)?;
-        feed::matching_logs::answer(node, &parameters::block_hash(&hash)?, &queries, is_removed)
-    })?;
-    Ok(String::from_utf8_lossy(&found.0).into_owned())
-}
-
 /// Returns the events of a change feed behind a place, and a last line with the place of the next page: see
 /// `answers/src/feed/page.rs`. A page ends after [`PAGE_TIME`]; the execution of a block fails after `deadline_ms`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]

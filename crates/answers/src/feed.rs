@@ -9,7 +9,6 @@ pub mod head;
 pub mod head_cursor;
 pub mod logs_of_blocks;
 pub mod main_hashes_since;
-pub mod matching_logs;
 pub mod page;
 pub mod pending_hashes;
 mod sparse_logs;

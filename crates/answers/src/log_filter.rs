@@ -52,12 +52,6 @@ impl LogQuery {
         Self::read(&serde_json::from_str(json).unwrap_or_default())
     }
 
-    /// Reads the JSON text of an array of filter objects.
-    pub fn parse_all(json: &str) -> Result<Vec<Self>, RpcError> {
-        let filters: Vec<Value> = serde_json::from_str(json).map_err(RpcError::internal)?;
-        filters.iter().map(Self::read).collect()
-    }
-
     fn read(value: &Value) -> Result<Self, RpcError> {
         let Value::Object(members) = value else {
             return Err(

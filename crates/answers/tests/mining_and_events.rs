@@ -3,7 +3,7 @@
 use crate::dispatch::dispatch;
 use crate::node::{chain_a, import, reference_options, regtest};
 use rhizome_answers::block_files;
-use rhizome_answers::feed::{head, logs_of_blocks, main_hashes_since, matching_logs};
+use rhizome_answers::feed::{head, logs_of_blocks, main_hashes_since};
 use rhizome_answers::log_filter::LogQuery;
 use rhizome_answers::options::{AnswerOptions, MiningMode};
 use rhizome_chain::Clock;
@@ -142,26 +142,25 @@ fn reports_removed_blocks_and_logs_in_descending_order() {
     assert!(heights.is_sorted_by(|before, after| before >= after), "{heights:?}");
 }
 
-/// A block is read once for all subscriptions: each log is returned once, with the indexes of the matching queries.
+/// A block as subscriptions read it: all its logs, and its head.
 #[test]
-fn matches_the_logs_of_a_block_with_all_queries() {
+fn returns_logs_and_head_of_a_block() {
     let node = regtest(reference_options(MiningMode::Off), Clock::system());
     import(&node, "deep-reorg.replaced.blocks");
     let hash = node.chain().main_hash(2).unwrap().unwrap();
-    let queries =
-        |texts: &[&str]| -> Vec<LogQuery> { texts.iter().map(|text| LogQuery::parse(text).unwrap()).collect() };
-    let ask = |texts: &[&str], removed| -> Value {
-        serde_json::from_slice(&matching_logs::answer(&node, &hash, &queries(texts), removed).unwrap()).unwrap()
+    let ask = |hash: B256, text: &str, removed| -> Value {
+        let query = LogQuery::parse(text).unwrap();
+        let found = logs_of_blocks::answer(&node, &[hash], &query, removed, usize::MAX).unwrap();
+        serde_json::from_slice(&found).unwrap()
     };
     let lab = r#"{"address":"0x77045e71a7a2c50903d88e564cd72fab11e82051"}"#;
     let other = r#"{"address":"0x0000000000000000000000000000000000000001"}"#;
-    let found = ask(&[lab, other, "{}"], true);
-    assert_eq!(found[0]["queries"], json!([0, 2]));
-    assert_eq!((&found[0]["log"]["blockHash"], &found[0]["log"]["removed"]), (&json!(hash.to_string()), &json!(true)));
-    let mined = ask(&["{}"], false);
-    assert_eq!((&mined[0]["queries"], &mined[0]["log"]["removed"]), (&json!([0]), &json!(false)));
-    assert_eq!(ask(&[other], false), json!([]));
-    assert_eq!(matching_logs::answer(&node, &B256::ZERO, &queries(&["{}"]), false).unwrap(), b"[]");
+    let found = ask(hash, lab, true);
+    assert_eq!((&found[0]["blockHash"], &found[0]["removed"]), (&json!(hash.to_string()), &json!(true)));
+    assert_eq!(ask(hash, "{}", true)[0], found[0]);
+    assert_eq!(ask(hash, "{}", false)[0]["removed"], json!(false));
+    assert_eq!(ask(hash, other, false), json!([]));
+    assert_eq!(ask(B256::ZERO, "{}", false), json!([]));
     let shown: Value = serde_json::from_slice(&head::answer(&node, &hash).unwrap()).unwrap();
     assert_eq!(
         (&shown["hash"], &shown["number"], &shown["baseEvent"]),

@@ -459,9 +459,6 @@ export declare function logsOfBlocks(hashes: string, filter: string, isRemoved: 
 /** Returns the changes of the main chain since a block, at most `most` new blocks: `{"hashes","removed","cursor"}`. */
 export declare function mainHashesSince(number: number, hash: string, most: number): string
 
-/** Returns the logs of a block that match one of the filters (a JSON array), each with the indexes of the filters: `[{"queries","log"}]`. */
-export declare function matchingLogs(hash: string, filters: string, isRemoved: boolean): string
-
 /**
  * Imports the blocks of another data directory of the same network that no node has open, of this or an earlier layout. Calls
  * `onProgress(null, json)` with `{last}`, the number of its last block, then for each block with `{number, hash, stateRoot,
