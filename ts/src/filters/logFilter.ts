@@ -1,6 +1,6 @@
-import type { Cursor, Movement } from '../native/feed.ts'
+import type { Cursor } from '../native/feed.ts'
 import type { Answer } from '../rpc/envelope.ts'
-import { invalidParams, RpcError } from '../rpc/errors.ts'
+import { code, invalidParams, RpcError } from '../rpc/errors.ts'
 import { checkKept, isDepthTag, type LogFilter } from '../rpc/parameters/logFilter.ts'
 import type { FilterSource } from './source.ts'
 import type { LogFilterData } from './store.ts'
@@ -48,7 +48,10 @@ export class LogReader {
   async changes(seen: Cursor | null): Promise<Reading> {
     if (this.#filter.criteria.blockHash !== undefined) return this.#onceByHash(seen)
     for (;;) {
-      const reading = seen === null ? await this.#first() : await this.#since(seen)
+      const removed = seen === null ? undefined : await this.#removedSince(seen)
+      // Found by the hashes of their blocks: they are removed, whatever the main chain is by now.
+      if (removed?.isPart === true) return removed
+      const reading = await (removed === undefined ? this.#first() : this.#addedSince(removed))
       // The search reads the main chain, which may have changed during the search.
       if (this.#isMain(reading.cursor)) return reading
     }
@@ -69,42 +72,71 @@ export class LogReader {
     return this.#filter.to ?? Number.POSITIVE_INFINITY
   }
 
+  /** Reads as many existing blocks as fit. The next poll continues behind them. */
   async #first(): Promise<Reading> {
-    const cursor = this.#source.head()
-    return { cursor, logs: await this.range(this.#filter.from, cursor.number) }
-  }
-
-  /** Reads as many blocks as fit. The next poll continues behind them. */
-  async #since(seen: Cursor): Promise<Reading> {
-    let most: number | undefined
+    let most = Number.POSITIVE_INFINITY
     for (;;) {
-      const movement = this.#source.movementSince(seen, most)
-      const removed = await this.#removed(movement)
+      const head = this.#source.head()
+      const cursor = head.number <= most ? head : this.#source.mainCursor(most)
       try {
-        return { cursor: movement.cursor, logs: joined([removed, await this.#added(movement, removed)]) }
+        return { cursor, logs: await this.range(this.#filter.from, cursor.number) }
       } catch (error) {
-        most = fittingBlocks(error, movement)
-        // Removed logs alone are progress, too.
-        if (most === 0 && movement.removed.length === 0) throw error
+        const last = lastFitting(error)
+        if (last === null) throw error
+        most = last
       }
     }
   }
 
-  async #removed({ removed, hashes, cursor }: Movement): Promise<string> {
-    const fork = cursor.number - hashes.length
-    const wanted = removed.filter((_hash, index) => {
-      const number = fork + removed.length - index
-      return number >= this.#filter.from && number <= this.#last
-    })
-    if (wanted.length === 0) return nothing
-    return textOf(await this.#source.removedLogs(wanted, this.#query({}), this.#maxBytes))
+  /** Reads the removed logs of as many blocks as fit, from the highest down. `isPart`: the next poll continues below them. */
+  async #removedSince(seen: Cursor): Promise<Reading & { readonly isPart: boolean }> {
+    let most = Number.POSITIVE_INFINITY
+    for (;;) {
+      const { removed, cursor: fork } = this.#source.movementSince(seen, 0)
+      const left = removed.slice(most).reverse()
+      const isPart = left.length > 0
+      const hashes = removed.slice(0, most)
+      const wanted = hashes.filter((_hash, index) => {
+        const number = fork.number + removed.length - index
+        return number >= this.#filter.from && number <= this.#last
+      })
+      try {
+        const cursor = isPart ? this.#source.branchCursor(fork, left) : fork
+        const logs = wanted.length === 0 ? nothing : textOf(await this.#removed(wanted))
+        return { cursor, logs, isPart }
+      } catch (error) {
+        // The error does not name the blocks that fit.
+        const isTooLarge = error instanceof RpcError && error.code === code.logLimitExceeded
+        if (!isTooLarge || hashes.length === 1) throw error
+        most = Math.ceil(hashes.length / 2)
+      }
+    }
   }
 
-  async #added({ hashes, cursor }: Movement, removed: string): Promise<string> {
-    if (hashes.length === 0) return nothing
-    const first = cursor.number - hashes.length + 1
-    const used = removed === nothing ? 0 : removed.length
-    return this.range(Math.max(first, this.#filter.from), cursor.number, Math.max(0, this.#maxBytes - used))
+  #removed(hashes: readonly string[]): Promise<Answer> {
+    return this.#source.removedLogs(hashes, this.#query({}), this.#maxBytes)
+  }
+
+  /** Adds the logs of as many new blocks as fit to removed logs. The next poll continues behind them. */
+  async #addedSince(removed: Reading): Promise<Reading> {
+    const used = removed.logs === nothing ? 0 : removed.logs.length
+    const room = Math.max(0, this.#maxBytes - used)
+    let most: number | undefined
+    for (;;) {
+      const { hashes, cursor } = this.#source.movementSince(removed.cursor, most)
+      const below = cursor.number - hashes.length
+      if (hashes.length === 0) return { cursor, logs: removed.logs }
+      try {
+        const added = await this.range(Math.max(below + 1, this.#filter.from), cursor.number, room)
+        return { cursor, logs: joined([removed.logs, added]) }
+      } catch (error) {
+        const last = lastFitting(error)
+        // Removed logs alone are progress, too.
+        if (last === null && used > 0) return removed
+        if (last === null) throw error
+        most = last - below
+      }
+    }
   }
 
   #isMain(cursor: Cursor): boolean {
@@ -124,14 +156,11 @@ export class LogReader {
   }
 }
 
-/**
- * Returns the number of new blocks whose logs fit into an answer, by the error of a search that was too large. Throws any other
- * error, and that of a search without new blocks.
- */
-function fittingBlocks(error: unknown, { hashes, cursor }: Movement): number {
+/** Returns the last block whose logs fit into an answer, by the error of a search, null if there is none. Throws any other error. */
+function lastFitting(error: unknown): number | null {
   const data = error instanceof RpcError ? (error.data as { toBlock?: string | null } | undefined) : undefined
-  if (data?.toBlock === undefined || hashes.length === 0) throw error
-  return data.toBlock === null ? 0 : Number(data.toBlock) - (cursor.number - hashes.length)
+  if (data?.toBlock === undefined) throw error
+  return data.toBlock === null ? null : Number(data.toBlock)
 }
 
 /** Replaces the tags safe and finalized by their heights: the blocks of a filter do not move with the head. */

@@ -54,6 +54,14 @@ class Chain implements FilterSource {
     return { hashes, removed, cursor: { number, hash: this.blocks[number] ?? '' } }
   }
 
+  mainCursor(number: number): Cursor {
+    return { number, hash: this.blocks[number] ?? '' }
+  }
+
+  branchCursor(fork: Cursor, hashes: readonly string[]): Cursor {
+    return { number: fork.number + hashes.length, hash: hashes.at(-1) ?? '' }
+  }
+
   pendingPosition(): number {
     return this.pending.length
   }
@@ -81,8 +89,11 @@ class Chain implements FilterSource {
     throw new RpcError(-32011, 'too large', { toBlock: fitting < from ? null : `0x${fitting.toString(16)}` })
   }
 
-  async removedLogs(blocks: readonly string[]): Promise<string> {
-    return JSON.stringify(blocks.map((hash) => ({ log: hash, removed: true })))
+  async removedLogs(blocks: readonly string[], _filter: string, maxBytes: number): Promise<string> {
+    const text = JSON.stringify(blocks.map((hash) => ({ log: hash, removed: true })))
+    // As in the core: without the range that fits.
+    if (text.length > maxBytes) throw new RpcError(-32012, 'too large')
+    return text
   }
 
   async beforePoll(): Promise<void> {
@@ -239,6 +250,51 @@ describe('log filters', () => {
     chain.fork(3, 'F', 'G')
     expect(await poll('0x1', room)).toEqual(logs('-E', '-D'))
     expect(await poll('0x1', room)).toEqual(logs('F', 'G'))
+  })
+
+  test('behavior: removed logs that do not fit are returned by several polls, then new logs', async () => {
+    const { chain, registry, poll } = setUp()
+    await registry.newLogFilter({}, 'a', noLimit)
+    const old = ['g', 'a', 'b', 'c', 'd', 'e', 'f']
+    chain.mine(...old.slice(1))
+    await poll('0x1')
+    for (const [height, hash] of old.entries()) chain.branches.set(hash, old.slice(0, height + 1))
+    chain.fork(1, ...['B', 'C', 'D', 'E', 'F', 'G'])
+    const room = JSON.stringify(logs('a', 'b', 'c', 'd')).length
+    await expect(poll('0x1', 10)).rejects.toMatchObject({ code: -32012 })
+    expect(await poll('0x1', room)).toEqual(logs('-f', '-e', '-d'))
+    expect(await poll('0x1', room)).toEqual(logs('-c', '-b', 'B', 'C'))
+    expect(await poll('0x1', room)).toEqual(logs('D', 'E', 'F', 'G'))
+    expect(await poll('0x1', room)).toEqual([])
+  })
+
+  test('behavior: a branch that returns after a part of its removed logs was told is told from there on', async () => {
+    const { chain, registry, poll } = setUp()
+    await registry.newLogFilter({}, 'a', noLimit)
+    const old = ['g', 'a', 'b', 'c', 'd']
+    chain.mine(...old.slice(1))
+    await poll('0x1')
+    for (const [height, hash] of old.entries()) chain.branches.set(hash, old.slice(0, height + 1))
+    chain.fork(0, 'A')
+    const room = JSON.stringify(logs('a', 'b')).length
+    expect(await poll('0x1', room)).toEqual(logs('-d', '-c'))
+    chain.fork(0, ...old.slice(1))
+    expect(await poll('0x1', room)).toEqual(logs('c', 'd'))
+  })
+
+  test('behavior: a first poll whose logs do not fit returns those of the first blocks, later polls the rest', async () => {
+    const { chain, registry, poll } = setUp()
+    await registry.newLogFilter({ fromBlock: '0x0' }, 'a', noLimit)
+    chain.mine('a', 'b', 'c', 'd')
+    const room = JSON.stringify(logs('a', 'b')).length
+    await expect(poll('0x1', 2)).rejects.toMatchObject({ code: -32011 })
+    expect(await poll('0x1', room)).toEqual(logs('g', 'a'))
+    expect(await poll('0x1', room)).toEqual(logs('b', 'c'))
+    expect(await poll('0x1', room)).toEqual(logs('d'))
+    await registry.newLogFilter({}, 'a', noLimit)
+    chain.mine('e', 'f', 'h')
+    expect(await poll('0x2', room)).toEqual(logs('e', 'f'))
+    expect(await poll('0x2', room)).toEqual(logs('h'))
   })
 
   test('error: a poll fails and loses nothing if the logs of one block do not fit', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Cursor, Movement } from '../native/feed.ts'
+import { RpcError } from '../rpc/errors.ts'
 import { MemoryBudget, sharedCounters } from '../rpc/memoryBudget.ts'
 import { MemoryFilters } from './memoryStore.ts'
 import { FilterRegistry } from './registry.ts'
@@ -34,7 +35,7 @@ class Chain {
   isKnown = (hash: string): boolean => this.#known.has(hash)
 
   /** Like the core: an unknown block counts as the main chain block of its height. */
-  #movementSince({ number, hash }: Cursor): Movement {
+  #movementSince({ number, hash }: Cursor, most = 10_000): Movement {
     const removed: string[] = []
     let [height, at] = [number, hash]
     while (this.isKnown(at) && this.main[height] !== at) {
@@ -43,18 +44,25 @@ class Chain {
       height--
     }
     const fork = this.isKnown(at) ? height : Math.min(height, this.main.length - 1)
-    return { hashes: this.main.slice(fork + 1), removed, cursor: this.#head() }
+    const hashes = this.main.slice(fork + 1, fork + 1 + most)
+    return { hashes, removed, cursor: this.#cursor(fork + hashes.length) }
+  }
+
+  #cursor(number: number): Cursor {
+    return { number, hash: this.main[number] ?? '' }
   }
 
   #head(): Cursor {
-    return { number: this.main.length - 1, hash: this.main.at(-1) ?? '' }
+    return this.#cursor(this.main.length - 1)
   }
 
   source(): FilterSource {
     return {
       head: () => this.#head(),
       taggedHeight: () => 0,
-      movementSince: (cursor) => this.#movementSince(cursor),
+      movementSince: (cursor, most) => this.#movementSince(cursor, most),
+      mainCursor: (number) => this.#cursor(number),
+      branchCursor: ({ number }, hashes) => ({ number: number + hashes.length, hash: hashes.at(-1) ?? '' }),
       pendingPosition: () => 0,
       pendingSince: (position) => ({ hashes: [], position }),
       beforePoll: () => Promise.resolve(),
@@ -62,7 +70,11 @@ class Chain {
         const { fromBlock, toBlock } = JSON.parse(filter) as { fromBlock: string; toBlock: string }
         return JSON.stringify(this.main.slice(Number(fromBlock), Number(toBlock) + 1))
       },
-      removedLogs: async (blocks) => JSON.stringify(blocks.map((hash) => `-${hash}`)),
+      removedLogs: async (blocks, _filter, maxBytes) => {
+        const text = JSON.stringify(blocks.map((hash) => `-${hash}`))
+        if (text.length > maxBytes) throw new RpcError(-32012, 'too large')
+        return text
+      },
     }
   }
 }
@@ -70,7 +82,8 @@ class Chain {
 function nodeOf(store: MemoryFilters, name: string) {
   const chain = new Chain()
   const registry = new FilterRegistry(sharedSource(chain.source(), chain.isKnown), store, name)
-  return { chain, registry, poll: async (id: string) => JSON.parse(await registry.changes(id, noLimit)) as string[] }
+  const poll = async (id: string, maxBytes = noLimit) => JSON.parse(await registry.changes(id, maxBytes)) as string[]
+  return { chain, registry, poll }
 }
 
 function twoNodes() {
@@ -132,6 +145,22 @@ describe('a cursor on a block that a node does not have', () => {
     expect(await b.poll(blocks)).toEqual(['y4', 'y5', 'y6', 'y7'])
     a.chain.grow('x3', 'y4', 'y5', 'y6', 'y7')
     expect(await a.poll(logs)).toEqual([])
+  })
+
+  test('behavior: after a part of the removed logs another node continues at the fork', async () => {
+    const { a, b, both } = twoNodes()
+    for (const { chain } of both) chain.grow('g', 'x1')
+    const [first, second] = [
+      idOf(await a.registry.newLogFilter({}, 'a', noLimit)),
+      idOf(await a.registry.newLogFilter({}, 'a', noLimit)),
+    ]
+    a.chain.grow('x1', 'x2', 'x3', 'x4', 'x5')
+    for (const id of [first, second]) expect(await a.poll(id)).toEqual(['x2', 'x3', 'x4', 'x5'])
+    for (const { chain } of both) chain.grow('x1', ...names('y', 5, 2))
+    for (const id of [first, second]) expect(await a.poll(id, 15)).toEqual(['-x5', '-x4'])
+    // One node has the branch, the other only the fork.
+    expect(await a.poll(first)).toEqual(['-x3', '-x2', ...names('y', 5, 2)])
+    expect(await b.poll(second)).toEqual(names('y', 5, 2))
   })
 
   test('behavior: removed blocks outside the range of a filter are skipped, from any cursor', async () => {

@@ -28,7 +28,16 @@ export function sharedSource(source: FilterSource, isKnown: (hash: string) => bo
     const movement = source.movementSince(start, most)
     return { ...movement, cursor: movement.cursor.hash === seen.hash ? seen : trailed(movement.cursor) }
   }
-  return { ...source, head: () => trailed(source.head()), movementSince }
+  return {
+    ...source,
+    head: () => trailed(source.head()),
+    movementSince,
+    mainCursor: (number) => trailed(source.mainCursor(number)),
+    branchCursor(fork: TrailedCursor, hashes) {
+      const trail = [...(fork.trail ?? []), fork.hash, ...hashes.slice(0, -1)]
+      return { ...source.branchCursor(fork, hashes), trail: trail.slice(-trailLength) }
+    },
+  }
 }
 
 /**

@@ -8,6 +8,10 @@ export interface FilterSource {
   taggedHeight(tag: string): number
   /** Returns the changes since a cursor, with at most `most` new blocks. */
   movementSince(cursor: Cursor, most?: number): Movement
+  /** Returns the cursor on the main chain block of a height up to the head. */
+  mainCursor(number: number): Cursor
+  /** Returns the cursor on the last of some blocks beside the main chain, ascending from `fork` on. */
+  branchCursor(fork: Cursor, hashes: readonly string[]): Cursor
   pendingSince(position: number): PendingFeed
   /** Returns the current position in the feed of pending transactions. */
   pendingPosition(): number

@@ -18,6 +18,8 @@ export const code = {
   limitReached: -32005,
   /** The answer is too large or takes too long. */
   limitExceeded: -32011,
+  /** A log search finds too much. */
+  logLimitExceeded: -32012,
 } as const
 
 /** Error that becomes the `error` member of an answer. Code above the addon throws no other kind. */
