@@ -66,6 +66,21 @@ describe('filters of a node with several workers', () => {
     expect(await node.result('eth_getFilterLogs', [id])).toHaveLength(before)
   })
 
+  test('behavior: a filter without fromBlock returns the logs of a block that replaces the head', async () => {
+    const log = () =>
+      node.result('eth_sendTransaction', [{ from: second, to: contract, data: increase, gas: '0x30d40' }])
+    const snapshot = await node.result('evm_snapshot')
+    await node.result('evm_mine')
+    const head = await node.result('eth_blockNumber')
+    const id = await node.result('eth_newFilter', [{ address: contract }])
+    await node.result('evm_revert', [snapshot])
+    await log()
+    expect(await node.result('eth_blockNumber')).toBe(head)
+    expect(await node.result('eth_getFilterChanges', [id])).toMatchObject([{ blockNumber: head, removed: false }])
+    await log()
+    expect(await node.result('eth_getFilterChanges', [id])).toHaveLength(1)
+  })
+
   test('behavior: block filters follow the chain back and forth', async () => {
     const snapshot = await node.result('evm_snapshot')
     const id = await node.result('eth_newBlockFilter')

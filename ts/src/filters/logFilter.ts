@@ -13,23 +13,28 @@ interface Reading {
   readonly logs: string
 }
 
-/** Returns a new log filter. Throws RpcError if the range is reversed, or the criteria or the first poll are too large. */
+/**
+ * Returns a new log filter and the start of its first poll. Throws RpcError if the range is reversed, or the criteria or
+ * the first poll are too large.
+ */
 export async function installLogFilter(
   source: FilterSource,
   requested: LogFilter,
   maxBytes: number,
-): Promise<LogFilterData> {
+): Promise<{ readonly filter: LogFilterData; readonly seen: Cursor | null }> {
   checkKept(requested)
   const criteria = withHeights(source, requested)
-  const head = source.head().number
-  const from = firstBlock(criteria.fromBlock, head)
+  const head = source.head()
+  const from = firstBlock(criteria.fromBlock)
   const to = lastBlock(criteria.toBlock)
-  if (to !== null && to < (from > head ? head : from)) {
+  if (to !== null && to < Math.min(from ?? head.number, head.number))
     throw invalidParams('fromBlock cannot be greater than toBlock')
-  }
-  const filter: LogFilterData = { kind: 'log', criteria, from, to }
-  if (criteria.blockHash === undefined) await new LogReader(source, filter, maxBytes).range(from, head)
-  return filter
+  const filter: LogFilterData = { kind: 'log', criteria, from: from ?? 0, to }
+  if (criteria.blockHash !== undefined) return { filter, seen: null }
+  // The caller knows the current head: only changes behind it follow, also a block that replaces it.
+  if (from === undefined) return { filter, seen: head }
+  await new LogReader(source, filter, maxBytes).range(from, head.number)
+  return { filter, seen: null }
 }
 
 /** Reads the logs of a filter, at most `maxBytes` of JSON. Keeps no logs, only the cursor of its last poll. */
@@ -174,10 +179,9 @@ function withHeights(source: FilterSource, filter: LogFilter): LogFilter {
   }
 }
 
-function firstBlock(bound: string | undefined, head: number): number {
-  // The caller knows the current head: a filter without `fromBlock` starts behind it.
-  if (bound === undefined || bound === 'latest' || bound === 'pending') return head + 1
-  return numberOf(bound)
+/** Returns undefined for a filter that starts behind the head. */
+function firstBlock(bound: string | undefined): number | undefined {
+  return bound === undefined || bound === 'latest' || bound === 'pending' ? undefined : numberOf(bound)
 }
 
 function lastBlock(bound: string | undefined): number | null {

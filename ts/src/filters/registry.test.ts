@@ -297,6 +297,20 @@ describe('log filters', () => {
     expect(await poll('0x2', room)).toEqual(logs('h'))
   })
 
+  test('behavior: without fromBlock a block that replaces the head of the installation is new', async () => {
+    const { chain, registry, poll } = setUp()
+    chain.mine('a', 'b')
+    await registry.newLogFilter({}, 'a', noLimit)
+    await registry.newBlockFilter('a')
+    await registry.newLogFilter({}, 'a', noLimit)
+    expect(await poll('0x1')).toEqual([])
+    chain.branches.set('b', ['g', 'a', 'b'])
+    chain.fork(1, 'B')
+    expect(await poll('0x1')).toEqual(logs('-b', 'B'))
+    expect(await poll('0x2')).toEqual(['B'])
+    expect(await poll('0x3')).toEqual(logs('-b', 'B'))
+  })
+
   test('error: a poll fails and loses nothing if the logs of one block do not fit', async () => {
     const { chain, registry, poll } = setUp()
     await registry.newLogFilter({}, 'a', noLimit)

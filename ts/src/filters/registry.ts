@@ -33,8 +33,8 @@ export class FilterRegistry implements FilterPort {
   }
 
   async newLogFilter(criteria: LogFilter, client: string, maxBytes: number): Promise<string> {
-    const filter = await installLogFilter(this.#source, criteria, maxBytes)
-    return this.#install({ filter, seen: 'null' }, client)
+    const { filter, seen } = await installLogFilter(this.#source, criteria, maxBytes)
+    return this.#install({ filter, seen: JSON.stringify(seen) }, client)
   }
 
   async newBlockFilter(client: string): Promise<string> {

@@ -40,7 +40,7 @@ export const logSchema = Type.Object(
   },
   closed,
 )
-/** Null until the first poll, which also returns existing logs. */
+/** Null until the first poll if that also returns existing logs. */
 export const logSeenSchema = Type.Union([cursor, Type.Null()])
 
 export const blockSchema = Type.Object({ kind: Type.Literal('block'), installed: cursor }, closed)
