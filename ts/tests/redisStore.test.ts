@@ -7,6 +7,8 @@ import { MemoryRates } from '../src/auth/bucket.ts'
 import { RedisStore } from '../src/auth/redisStore.ts'
 import { RedisUsage } from '../src/auth/redisUsage.ts'
 import { type Spending, StoreError } from '../src/auth/store.ts'
+import { RedisFilters } from '../src/filters/redisStore.ts'
+import type { StoredFilter } from '../src/filters/store.ts'
 import { RedisConnection, type RedisRunner, type RedisState, redisForOnce } from '../src/redis/connection.ts'
 import { RedisError } from '../src/redis/error.ts'
 import { freePort } from './freePort.ts'
@@ -263,6 +265,28 @@ describeWithRedis('the stores in Redis', () => {
     connection.close()
     for (const socket of sockets) socket.destroy()
     stranger.close()
+  })
+
+  test('error: too many filters of one client, or of all, at any node', async () => {
+    const filtersOf = (redis: RedisRunner) => new RedisFilters(redis, '0xaa', { expiryMs: 1000, maximum: 4 })
+    const [here, there] = [filtersOf(one), filtersOf(other)]
+    const filter: StoredFilter = { filter: { kind: 'pending' }, seen: '{}' }
+    const id = await here.add(filter, 'a')
+    await there.add(filter, 'a')
+    await expect(here.add(filter, 'a')).rejects.toThrow('Too many filters: 2 of 4 are the most of one client')
+    await here.add(filter, 'b')
+    await here.add(filter, 'c')
+    await expect(there.add(filter, 'd')).rejects.toThrow('Too many filters: 4 are installed')
+    expect(await there.remove(id)).toBe(true)
+    const kept = await there.add(filter, 'a')
+    // Filters that expire leave their share, a poll keeps them.
+    for (let round = 0; round < 3; round++) {
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      expect(await here.find(kept)).toEqual(filter)
+    }
+    await here.add(filter, 'a')
+    await expect(here.add(filter, 'a')).rejects.toThrow('of one client')
+    expect(await here.count()).toBe(2)
   })
 
   test('error: an untrusted certificate', async () => {

@@ -566,7 +566,7 @@ export const schema = section('', {
 
   filters: section('Installed filters.', {
     expirySeconds: whole('Seconds without a poll after which a filter is removed.', 300, 1),
-    maximum: whole('Number of installed filters.', 10_000, 1),
+    maximum: whole('Number of installed filters. One client may have half of it.', 10_000, 1),
   }),
 
   wallet: Type.Optional(

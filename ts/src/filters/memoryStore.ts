@@ -1,7 +1,8 @@
 import { limitReached } from '../rpc/errors.ts'
 import type { MemoryBudget, Reservation } from '../rpc/memoryBudget.ts'
+import { Places } from '../rpc/places.ts'
 import { newId } from './newId.ts'
-import type { FilterLimits, FilterStore, StoredFilter } from './store.ts'
+import { type FilterLimits, type FilterStore, type StoredFilter, tooManyFilters } from './store.ts'
 
 /** Memory of a filter besides its text: id, cursor and table entries. */
 const entryBytes = 1024
@@ -9,6 +10,7 @@ const entryBytes = 1024
 interface Entry {
   /** JSON text: its size is known, and a tenth of the size of objects. */
   readonly filter: string
+  readonly client: string
   readonly held: Reservation
   seen: string
   expiresAtMs: number
@@ -17,6 +19,7 @@ interface Entry {
 /** Embedded store: filters live as long as the node. */
 export class MemoryFilters implements FilterStore {
   readonly #entries = new Map<string, Entry>()
+  readonly #places: Places
   readonly #limits: FilterLimits
   readonly #memory: MemoryBudget
   readonly #nowMs: () => number
@@ -29,6 +32,7 @@ export class MemoryFilters implements FilterStore {
     id: () => string = newId,
   ) {
     this.#limits = limits
+    this.#places = new Places(limits.maximum)
     this.#memory = memory
     this.#nowMs = nowMs
     this.#newId = id
@@ -37,12 +41,15 @@ export class MemoryFilters implements FilterStore {
   async add({ filter: added, seen }: StoredFilter, client: string): Promise<string> {
     this.removeExpired()
     const { expiryMs, maximum } = this.#limits
-    if (this.#entries.size >= maximum) throw limitReached(`Too many filters: ${maximum} are installed`)
     const filter = JSON.stringify(added)
     const held = this.#memory.reserve(client, filter.length + entryBytes)
     if (held === undefined) throw limitReached('Too many filters: they take all memory that is set aside for them')
+    if (!this.#places.take(client)) {
+      held.release()
+      throw tooManyFilters(maximum, this.#places.isFull ? undefined : this.#places.share)
+    }
     const id = this.#newId()
-    this.#entries.set(id, { filter, held, seen, expiresAtMs: this.#nowMs() + expiryMs })
+    this.#entries.set(id, { filter, client, held, seen, expiresAtMs: this.#nowMs() + expiryMs })
     return id
   }
 
@@ -82,7 +89,10 @@ export class MemoryFilters implements FilterStore {
   }
 
   #delete(id: string): boolean {
-    this.#entries.get(id)?.held.release()
+    const entry = this.#entries.get(id)
+    if (entry === undefined) return false
+    entry.held.release()
+    this.#places.free(entry.client)
     return this.#entries.delete(id)
   }
 }

@@ -1,8 +1,9 @@
 import { Compile } from 'typebox/compile'
 import type { RedisRunner } from '../redis/connection.ts'
 import { RedisError } from '../redis/error.ts'
-import { limitReached, unavailable } from '../rpc/errors.ts'
+import { unavailable } from '../rpc/errors.ts'
 import { jsonIn } from '../rpc/jsonText.ts'
+import { Places } from '../rpc/places.ts'
 import { newId } from './newId.ts'
 import {
   blockSchema,
@@ -15,6 +16,7 @@ import {
   pendingSchema,
   pendingSeenSchema,
   type StoredFilter,
+  tooManyFilters,
 } from './store.ts'
 
 const checks = [
@@ -23,26 +25,33 @@ const checks = [
   { filter: Compile(pendingSchema), seen: Compile(pendingSeenSchema) },
 ]
 
-// KEYS: the index (ids by expiry) and the hash of one filter.
+// KEYS: the index (ids by expiry) and the hash of one filter. Each client has an index, too, named in the hash.
 const now = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)`
 
-/** ARGV: id, filter, seen, expiry, maximum. Returns 0 if there are too many. */
+/** ARGV: id, filter, seen, expiry, maximum, client, share. Returns 0 if there are too many, -1 if the client has too many. */
 const add = `${now}
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+local own = KEYS[1] .. ':' .. ARGV[6]
+for _, index in ipairs({KEYS[1], own}) do redis.call('ZREMRANGEBYSCORE', index, '-inf', now) end
 if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[5]) then return 0 end
-redis.call('ZADD', KEYS[1], now + ARGV[4], ARGV[1])
-redis.call('HSET', KEYS[2], 'filter', ARGV[2], 'seen', ARGV[3])
+if redis.call('ZCARD', own) >= tonumber(ARGV[7]) then return -1 end
+for _, index in ipairs({KEYS[1], own}) do redis.call('ZADD', index, now + ARGV[4], ARGV[1]) end
+redis.call('PEXPIRE', own, ARGV[4])
+redis.call('HSET', KEYS[2], 'filter', ARGV[2], 'seen', ARGV[3], 'client', ARGV[6])
 redis.call('PEXPIRE', KEYS[2], ARGV[4])
 return 1`
 
 /** ARGV: id, expiry. */
 const find = `${now}
-local found = redis.call('HMGET', KEYS[2], 'filter', 'seen')
+local found = redis.call('HMGET', KEYS[2], 'filter', 'seen', 'client')
 if found[1] then
   redis.call('PEXPIRE', KEYS[2], ARGV[2])
   redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+end
+if found[3] then
+  redis.call('ZADD', KEYS[1] .. ':' .. found[3], now + ARGV[2], ARGV[1])
+  redis.call('PEXPIRE', KEYS[1] .. ':' .. found[3], ARGV[2])
 end
 return found`
 
@@ -54,6 +63,8 @@ return 1`
 
 /** ARGV: id. */
 const remove = `
+local client = redis.pcall('HGET', KEYS[2], 'client')
+if type(client) == 'string' then redis.call('ZREM', KEYS[1] .. ':' .. client, ARGV[1]) end
 redis.call('ZREM', KEYS[1], ARGV[1])
 return redis.call('DEL', KEYS[2])`
 
@@ -75,12 +86,13 @@ export class RedisFilters implements FilterStore {
     this.#limits = limits
   }
 
-  async add({ filter, seen }: StoredFilter): Promise<string> {
+  async add({ filter, seen }: StoredFilter, client: string): Promise<string> {
     const id = newId()
     const { expiryMs, maximum } = this.#limits
-    const parts = [id, JSON.stringify(filter), seen, expiryMs, maximum]
-    const isAdded = await this.#run((redis) => redis.eval(add, 2, this.#index, this.#place(id), ...parts))
-    if (isAdded !== 1) throw limitReached(`Too many filters: ${maximum} are installed`)
+    const { share } = new Places(maximum)
+    const parts = [id, JSON.stringify(filter), seen, expiryMs, maximum, client, share]
+    const added = await this.#run((redis) => redis.eval(add, 2, this.#index, this.#place(id), ...parts))
+    if (added !== 1) throw tooManyFilters(maximum, added === -1 ? share : undefined)
     return id
   }
 

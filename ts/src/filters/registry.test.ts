@@ -302,7 +302,7 @@ describe('log filters', () => {
     chain.mine('a', 'b')
     await registry.newLogFilter({}, 'a', noLimit)
     await registry.newBlockFilter('a')
-    await registry.newLogFilter({}, 'a', noLimit)
+    await registry.newLogFilter({}, 'b', noLimit)
     expect(await poll('0x1')).toEqual([])
     chain.branches.set('b', ['g', 'a', 'b'])
     chain.fork(1, 'B')
@@ -405,10 +405,27 @@ describe('life', () => {
   test('error: too many filters; expired filters do not count', async () => {
     const { registry, at } = setUp(2)
     await registry.newBlockFilter('a')
-    await registry.newBlockFilter('a')
-    await expect(registry.newBlockFilter('a')).rejects.toMatchObject({ code: -32005 })
+    await registry.newBlockFilter('b')
+    await expect(registry.newBlockFilter('c')).rejects.toMatchObject({
+      code: -32005,
+      message: 'Too many filters: 2 are installed',
+    })
     at(100)
     expect(await registry.newBlockFilter('a')).toBe('"0x3"')
+  })
+
+  test('error: one client has half of the maximum, others the rest', async () => {
+    const { registry } = setUp(4)
+    const install = (client: string) => registry.newBlockFilter(client)
+    await install('a')
+    await install('a')
+    await expect(install('a')).rejects.toMatchObject({
+      code: -32005,
+      message: 'Too many filters: 2 of 4 are the most of one client',
+    })
+    await install('b')
+    await registry.uninstall('0x1')
+    expect(await install('a')).toBe('"0x4"')
   })
 
   test('behavior: each log goes to one of two concurrent polls', async () => {

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { limitReached, type RpcError } from '../rpc/errors.ts'
 import type { LogFilter } from '../rpc/parameters/logFilter.ts'
 
 // Filters as plain data: any store can hold them, and any node of the same chain can poll them.
@@ -85,5 +86,12 @@ export interface FilterStore {
 
 export interface FilterLimits {
   readonly expiryMs: number
+  /** Of all clients. One client may have half of it. */
   readonly maximum: number
+}
+
+/** Returns the error for too many filters: of all clients, or of one with its share. */
+export function tooManyFilters(maximum: number, share?: number): RpcError {
+  const limit = share === undefined ? `${maximum} are installed` : `${share} of ${maximum} are the most of one client`
+  return limitReached(`Too many filters: ${limit}`)
 }

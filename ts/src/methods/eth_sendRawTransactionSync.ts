@@ -3,31 +3,31 @@ import { overloaded, RpcError } from '../rpc/errors.ts'
 import { positional } from '../rpc/method.ts'
 import { bytes, ofAnySize } from '../rpc/parameters/bytes.ts'
 import { wholeNumber } from '../rpc/parameters/wholeNumber.ts'
+import { Places } from '../rpc/places.ts'
 import type { RequestContext } from '../rpc/requestContext.ts'
 import * as chain from '../rpc/results/chain.ts'
 import { type Context, defineMethod } from './context.ts'
 
 /** Distance of two looks for the receipt. A new head ends the pause; a client that has disconnected does not. */
 const lookMs = 1000
-/** Transactions that may be waited for at the same time by one worker. */
-const maxWaiting = 256
 /** EIP-7966: the transaction was accepted, and no block has it in time. */
 const notProcessed = 4
 
-let waiting = 0
+/** Transactions that may be waited for at the same time by one worker. */
+const waiting = new Places(256)
 
 export const eth_sendRawTransactionSync = defineMethod({
   params: positional([ofAnySize(bytes)], [wholeNumber('timeoutMs', 0x7fffffff)]),
   result: chain.receipt,
   async answer(context, [data, timeoutMs = 0], request) {
-    if (waiting >= maxWaiting) throw overloaded()
-    waiting++
+    const { client } = request
+    if (!waiting.take(client)) throw overloaded()
     try {
       const hash = await send(context, data, request)
       const limitMs = timeoutMs === 0 ? context.sendWaitMs : Math.min(timeoutMs, context.sendWaitMs)
       return await minedReceipt(context, hash, limitMs, request)
     } finally {
-      waiting--
+      waiting.free(client)
     }
   },
 })

@@ -1,6 +1,7 @@
 import { overloaded } from '../rpc/errors.ts'
 import { positional } from '../rpc/method.ts'
 import { type WorkWait, workWait } from '../rpc/parameters/workWait.ts'
+import { Places } from '../rpc/places.ts'
 import type { RequestContext } from '../rpc/requestContext.ts'
 import * as chain from '../rpc/results/chain.ts'
 import { type Context, defineMethod } from './context.ts'
@@ -8,9 +9,7 @@ import { type Context, defineMethod } from './context.ts'
 /** Distance of two looks for other work. A new head ends the pause: fees and the time of the template change in between. */
 const lookMs = 500
 /** Requests that may wait at the same time in one worker. */
-const maxWaiting = 256
-
-let waiting = 0
+const waiting = new Places(256)
 
 export const mnr_getWork = defineMethod({
   params: positional([], [workWait]),
@@ -24,8 +23,8 @@ export const mnr_getWork = defineMethod({
 
 /** Waits until the current work is not the known one, the time is over or the client has disconnected. */
 async function otherWork(context: Context, wait: WorkWait, request: RequestContext): Promise<void> {
-  if (waiting >= maxWaiting) throw overloaded()
-  waiting++
+  const { client } = request
+  if (!waiting.take(client)) throw overloaded()
   try {
     const end = performance.now() + wait.timeoutMs
     for (let left = wait.timeoutMs; left > 0 && !request.isAborted; left = end - performance.now()) {
@@ -36,6 +35,6 @@ async function otherWork(context: Context, wait: WorkWait, request: RequestConte
       await changed
     }
   } finally {
-    waiting--
+    waiting.free(client)
   }
 }
