@@ -109,6 +109,17 @@ describe('a miner outside', () => {
     }
   })
 
+  test('error: one client waits for work at most 128 times in a worker', async () => {
+    const { blockHashForMergedMining: after } = await work()
+    const client = await Client.open(node.url)
+    const wait = { jsonrpc: '2.0', id: 1, method: 'mnr_getWork', params: [{ after, timeoutMs: 3000 }] }
+    for (let sent = 0; sent < 129; sent++) client.socket.send(JSON.stringify(wait))
+    // The waits end together, later.
+    expect((await client.next())?.error?.code).toBe(-32005)
+    for (let answered = 1; answered < 129; answered++) expect((await client.next())?.error).toBeUndefined()
+    await client.close()
+  })
+
   test('behavior: newWork publishes other work', async () => {
     const client = await Client.open(node.url)
     const known = await work()
