@@ -176,3 +176,29 @@ test('error: the answers to the pings of a client that does not read are bounded
   }
   expect(await receivedLate(socket)).toBeLessThan(20 * mega)
 })
+
+test('error: small requests that wait on WebSockets are bounded, a client that waits for none is served', async () => {
+  const small = new MemoryBudget(sharedCounters(1), 0, mega)
+  let finish: (answer: string) => void = () => undefined
+  const call = new Promise<string>((resolve) => {
+    finish = resolve
+  })
+  const other = fakeServer({}, { memory: small, native: { ...fakeAddon(), ethCall: () => call } })
+  const url = `http://127.0.0.1:${await other.listen(0)}`
+  const clients = await Promise.all([Client.open(url), Client.open(url)])
+  const waiting = `{"jsonrpc":"2.0","id":"${'x'.repeat(15_000)}","method":"eth_call","params":[{},"latest"]}`
+  const refused: unknown[] = []
+  for (const { socket } of clients) {
+    socket.on('message', (bytes) => refused.push(JSON.parse(bytes.toString()).error?.message))
+    for (let sent = 0; sent < 25; sent++) socket.send(waiting)
+  }
+  // Half of the limit are 30 requests; the first one of each connection always waits.
+  await expect.poll(() => refused.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(19)
+  expect(new Set(refused)).toEqual(new Set(['Server overloaded']))
+  expect(small.bytes).toBeLessThanOrEqual(mega / 2 + 2 * 17_152)
+  const third = await Client.open(url)
+  expect(await third.exchange(version)).toMatchObject({ result: '33' })
+  finish('"0x"')
+  await expect.poll(() => small.bytes).toBe(0)
+  await other.stop(0)
+})

@@ -4,8 +4,10 @@
 /** Unit of the shared counters: 32 bits cover 512 GB. */
 const unitBytes = 256
 
-/** Requests up to this size are not counted: the limit of waiting requests bounds them. */
+/** Requests up to this size are counted only if they wait on a WebSocket: a connection may have hundreds of them. */
 const smallRequestBytes = 16_384
+/** Memory of a small request that waits besides its body. */
+const waitingBytes = 2048
 
 /** Reservations of one thread. Shared counter 0 is the sum of all threads, followed by one counter for each thread. */
 export class MemoryBudget {
@@ -43,6 +45,18 @@ export class MemoryBudget {
   /** Reserves the bytes of a request until it is answered: `uncounted` if it is small, undefined if a limit is exceeded. */
   reserveRequest(request: { readonly client: string }, bytes: number): Reservation | undefined {
     return bytes <= smallRequestBytes ? uncounted : this.reserve(request.client, bytes)
+  }
+
+  /** Like `reserveRequest`, on a connection with requests that wait: the request is likely to wait, too. */
+  reserveBehind(request: { readonly client: string }, bytes: number): Reservation | undefined {
+    return this.reserve(request.client, bytes + waitingBytes)
+  }
+
+  /** Counts a small request that waits already. */
+  countWaiting(request: { readonly client: string }, bytes: number): Reservation {
+    const reservation = this.open(request.client)
+    reservation.count(bytes + waitingBytes)
+    return reservation
   }
 
   /** Returns an empty reservation. */

@@ -4,7 +4,7 @@ import { networkOf } from '../config/addressRanges.ts'
 import { writeError } from '../rpc/envelope.ts'
 import { code, internalError, limitReached, overloaded, RpcError, unavailable } from '../rpc/errors.ts'
 import { type LargeBody, maxParsedBytes } from '../rpc/largeBody.ts'
-import type { MemoryBudget } from '../rpc/memoryBudget.ts'
+import { type MemoryBudget, uncounted } from '../rpc/memoryBudget.ts'
 import { RequestContext } from '../rpc/requestContext.ts'
 import type { BodyServer, Reply } from '../rpc/serve.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
@@ -190,7 +190,9 @@ export class WebSocketServer {
     if (connection.requests.size >= maxRequests)
       context.refusal = limitReached(`Too many requests: ${maxRequests} wait`)
     context.readNetwork = () => connection.client
-    const held = this.#parts.memory.reserveRequest(context, body.length)
+    const { memory } = this.#parts
+    const isAlone = connection.requests.size === 0
+    let held = isAlone ? memory.reserveRequest(context, body.length) : memory.reserveBehind(context, body.length)
     if (held === undefined) context.refusal = overloaded()
     if (this.#parts.keyring.isWithheld) context.refusal = unavailable('The store of API keys is away')
     const reply = this.#parts.bodies.serve(body, context)
@@ -198,8 +200,11 @@ export class WebSocketServer {
       close(body)
       held?.release()
     }
-    if (reply instanceof Promise) void this.#sendLater(connection, reply, context, release)
-    else {
+    if (reply instanceof Promise) {
+      // Most small requests are answered at once and cost no count.
+      if (held === uncounted) held = memory.countWaiting(context, body.length)
+      void this.#sendLater(connection, reply, context, release)
+    } else {
       release()
       if (reply.answer !== undefined) connection.send(reply.answer)
     }
