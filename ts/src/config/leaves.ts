@@ -85,7 +85,8 @@ function isTable(member: Described): boolean {
 function expectation(member: Described): string {
   if (member.enum !== undefined) return member.enum.filter((value) => value !== '').join(', ')
   if (member.type === 'integer') {
-    const upper = member.maximum === Number.MAX_SAFE_INTEGER ? '' : ` and at most ${member.maximum}`
+    const { maximum = Number.MAX_SAFE_INTEGER } = member
+    const upper = maximum === Number.MAX_SAFE_INTEGER ? '' : ` and at most ${maximum}`
     return `a whole number of at least ${member.minimum}${upper}`
   }
   if (member.type === 'boolean') return 'true or false'

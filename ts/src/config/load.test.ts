@@ -41,6 +41,11 @@ test('behavior: the printed default file is the default', () => {
   expect(loadConfig({ file: file(defaultFile()) })).toEqual(loadConfig({}))
 })
 
+test('behavior: the printed file names no limit that does not exist', () => {
+  expect(defaultFile()).not.toContain('undefined')
+  expect(defaultFile()).toContain('# a whole number of at least 0 (RHIZOME_RPC_TIMEOUT_MS)')
+})
+
 test('behavior: flags win over the environment, that over the file', () => {
   const path = file('mining = "interval=5"\n[http]\nport = 1\nhost = "::1"\nworkers = 7\n')
   const config = loadConfig({
