@@ -12,7 +12,7 @@ import { createLogger } from './observe/log.ts'
 import { watchLoopDelay } from './observe/loopDelay.ts'
 import { type FinishedRequest, requestLog } from './observe/requests.ts'
 import { MemoryBudget } from './rpc/memoryBudget.ts'
-import { executionOwner, startNumbersAfter } from './rpc/requestContext.ts'
+import { executionClient, executionOwner, startNumbersAfter } from './rpc/requestContext.ts'
 import { createServer } from './server.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './workerMessages.ts'
 
@@ -40,7 +40,7 @@ function run(
   const logger = createLogger(config.log.level, `worker ${index}`)
   startNumbersAfter((index + 1) * tokensPerWorker, index * connectionsPerWorker)
   const native = loadAddon()
-  native.shareOwner(executionOwner)
+  native.shareOwner(executionOwner, executionClient)
   const filters = new RemoteFilters(post)
   const keyring = new Keyring(keys, meters, new MethodGroups(methodGroups()))
   const logged = { slowMs: config.rpc.slowMs }

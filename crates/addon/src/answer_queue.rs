@@ -62,7 +62,7 @@ unsafe impl Send for PromiseHandle {}
 /// Promise that any thread can settle.
 pub(crate) struct PendingAnswer {
     queue: Arc<AnswerQueue>,
-    owner: Owner,
+    pub(crate) owner: Owner,
     promise: PromiseHandle,
 }
 
@@ -70,6 +70,7 @@ pub(crate) struct PendingAnswer {
 #[expect(unsafe_code, reason = "napi has no promise without a thread-safe function")]
 pub(crate) fn promise(env: &Env) -> Result<(PendingAnswer, Object<'_>)> {
     let queue = queue_of_thread(env)?;
+    let owner = owner::current(env)?;
     let (mut deferred, mut promise) = (null_mut(), null_mut());
     // Safety: the environment is that of the caller.
     checked(unsafe { sys::napi_create_promise(env.raw(), &mut deferred, &mut promise) })?;
@@ -77,11 +78,7 @@ pub(crate) fn promise(env: &Env) -> Result<(PendingAnswer, Object<'_>)> {
         // Safety: the function lives as long as its handle, and this is its thread.
         checked(unsafe { sys::napi_ref_threadsafe_function(env.raw(), queue.wake.handle.get_raw()) })?;
     }
-    let pending = PendingAnswer {
-        queue,
-        owner: owner::current(),
-        promise: PromiseHandle { deferred, is_batch: owner::is_batch() },
-    };
+    let pending = PendingAnswer { queue, owner, promise: PromiseHandle { deferred, is_batch: owner::is_batch() } };
     Ok((pending, Object::from_raw(env.raw(), promise)))
 }
 

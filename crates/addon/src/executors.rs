@@ -5,7 +5,6 @@
 
 use crate::answer_queue;
 use crate::optimizations::optimizations;
-use crate::owner;
 use crate::pool::JobOutcome;
 use crate::process::{self, Running};
 use crate::reply::{Reply, refusal};
@@ -130,6 +129,7 @@ fn local(answer: Answer) -> Result<Option<Reply>> {
 fn queued(env: &Env, threads: Threads, deadline_ms: i64, token: i64, ask: Ask) -> Result<Object<'_>> {
     let running = process::running().map_err(refusal)?;
     let (reply, promise) = answer_queue::promise(env)?;
+    let owner = reply.owner;
     let limit = execution_limit(&running, deadline_ms, token);
     let (node, tokens) = (running.node(), Arc::clone(&running.tokens));
     let job = move |outcome| {
@@ -145,7 +145,7 @@ fn queued(env: &Env, threads: Threads, deadline_ms: i64, token: i64, ask: Ask) -
         Threads::Calls => &running.pool,
         Threads::Traces => &running.traces,
     };
-    pool.submit(owner::current(), Box::new(job));
+    pool.submit(owner, Box::new(job));
     Ok(promise)
 }
 

@@ -53,7 +53,7 @@ pub fn node_info() -> Result<Reply> {
 #[napi(catch_unwind, ts_return_type = "string")]
 pub fn node_figures() -> Result<Reply> {
     let running = process::running().map_err(refusal)?;
-    let executors = [running.pool.figures("pool"), running.traces.figures("trace")];
+    let executors = [running.pool.figures("pool"), running.sends.figures("send"), running.traces.figures("trace")];
     sync(|node| node_figures::answer(node, &executors))
 }
 
@@ -104,6 +104,7 @@ fn start(config: NodeConfig) -> std::result::Result<Running, RpcError> {
     let node = Arc::new(open(&config, fork, None)?);
     let (threads, waiting) = config.pool();
     let pool = Pool::start("pool", threads, waiting).map_err(RpcError::internal)?;
+    let sends = Pool::start("send", threads, waiting).map_err(RpcError::internal)?;
     let traces = Pool::start("trace", threads.div_ceil(2), waiting).map_err(RpcError::internal)?;
     // Development networks can set the interval later.
     let is_development = node.chain().spec().is_development();
@@ -118,6 +119,7 @@ fn start(config: NodeConfig) -> std::result::Result<Running, RpcError> {
         home: (!is_fork).then_some(node),
         resetting: Mutex::default(),
         pool,
+        sends,
         traces,
         tokens: Arc::default(),
         send_queue: Arc::default(),

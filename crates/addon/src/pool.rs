@@ -5,6 +5,7 @@ use rhizome_answers::fair_queue::{FairQueue, Owner};
 use rhizome_answers::node_figures::ExecutorStats;
 use rhizome_chain::lower_priority;
 use rhizome_evm::yield_periodically;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
@@ -23,7 +24,7 @@ pub(crate) enum JobOutcome {
 /// Work for a thread of the pool.
 pub(crate) type Job = Box<dyn FnOnce(JobOutcome) + Send>;
 
-/// Threads with one bounded queue. Dropping the pool runs the queued jobs and joins the threads.
+/// Threads with one bounded queue. One thread is always left for another client than the one whose jobs all others run. Dropping the pool runs the queued jobs and joins the threads.
 pub(crate) struct Pool {
     queue: Arc<Queue>,
     threads: Vec<JoinHandle<()>>,
@@ -38,6 +39,10 @@ struct Queue {
 
 struct PoolQueue {
     jobs: FairQueue<Job>,
+    /// Number of running jobs of each client that has any: app and client of their owner.
+    running: HashMap<(u32, u32), usize>,
+    /// Most jobs of one client that run at a time.
+    most_of_client: usize,
     is_closed: bool,
 }
 
@@ -51,13 +56,19 @@ struct Counts {
 }
 
 impl Pool {
-    /// Starts the threads, whose names contain `name`. The queue holds at most `waiting` jobs.
+    /// Starts `threads` threads and one more, whose names contain `name`: one client has at most `threads`. The queue holds at most
+    /// `waiting` jobs.
     pub(crate) fn start(name: &str, threads: usize, waiting: usize) -> std::io::Result<Self> {
-        let waiting = Mutex::new(PoolQueue { jobs: FairQueue::new(waiting), is_closed: false });
+        let waiting = Mutex::new(PoolQueue {
+            jobs: FairQueue::new(waiting),
+            running: HashMap::new(),
+            most_of_client: threads,
+            is_closed: false,
+        });
         let queue = Arc::new(Queue { waiting, has_job: Condvar::new() });
         let counts = Arc::<Counts>::default();
         start_rayon();
-        let threads = (0..threads)
+        let threads = (0..=threads)
             .map(|number| start_thread(format!("rhizome-{name}-{number}"), Arc::clone(&queue), Arc::clone(&counts)))
             .collect::<Result<_, _>>()?;
         Ok(Self { queue, threads, counts })
@@ -67,8 +78,13 @@ impl Pool {
     pub(crate) fn submit(&self, owner: Owner, job: Job) {
         // Counted before a thread can take the job and count it down.
         self.counts.open.fetch_add(1, Ordering::Relaxed);
-        let refused = self.queue.waiting.lock().jobs.push(owner, job);
-        self.queue.has_job.notify_one();
+        let mut waiting = self.queue.waiting.lock();
+        let refused = waiting.jobs.push(owner, job);
+        let is_wanted = waiting.may_take();
+        drop(waiting);
+        if is_wanted {
+            self.queue.has_job.notify_one();
+        }
         if let Some(refused) = refused {
             self.counts.open.fetch_sub(1, Ordering::Relaxed);
             self.counts.refused.fetch_add(1, Ordering::Relaxed);
@@ -106,27 +122,59 @@ fn start_thread(name: String, queue: Arc<Queue>, counts: Arc<Counts>) -> std::io
         // `eth_getBalance`, which a worker answers, must not wait for a log search.
         lower_priority();
         yield_periodically();
-        while let Some(job) = queue.next() {
+        let mut ended = None;
+        while let Some((client, job)) = queue.next(ended.take()) {
             counts.running.fetch_add(1, Ordering::Relaxed);
             job(JobOutcome::Started);
             counts.running.fetch_sub(1, Ordering::Relaxed);
             counts.open.fetch_sub(1, Ordering::Relaxed);
+            ended = Some(client);
         }
     })
 }
 
 impl Queue {
-    /// Waits for a job. `None` once the pool is closed and the queue is empty.
-    fn next(&self) -> Option<Job> {
+    /// Waits for a job, and returns it with its client. `ended`: client of the last job of this thread. `None` once the pool is closed
+    /// and the queue is empty.
+    fn next(&self, ended: Option<(u32, u32)>) -> Option<((u32, u32), Job)> {
         let mut waiting = self.waiting.lock();
+        if let Some(ended) = ended {
+            waiting.end(ended);
+        }
         loop {
-            if let Some(job) = waiting.jobs.pop() {
-                return Some(job);
-            }
-            if waiting.is_closed {
-                return None;
+            let job = waiting.take();
+            let is_over = waiting.is_closed && waiting.jobs.is_empty();
+            if job.is_some() || is_over {
+                // Another thread may wait for the end of the last job of this one, or for the end of the queue.
+                if is_over || waiting.may_take() {
+                    self.has_job.notify_one();
+                }
+                return job;
             }
             self.has_job.wait(&mut waiting);
+        }
+    }
+}
+
+impl PoolQueue {
+    /// Whether a job waits whose client has fewer running jobs than it may.
+    fn may_take(&self) -> bool {
+        self.jobs.has_job_of(|client| self.running.get(&client).is_none_or(|count| *count < self.most_of_client))
+    }
+
+    fn take(&mut self) -> Option<((u32, u32), Job)> {
+        let Self { jobs, running, most_of_client, .. } = self;
+        let taken = jobs.pop_of(|client| running.get(&client).is_none_or(|count| count < most_of_client));
+        if let Some((client, _)) = &taken {
+            *running.entry(*client).or_default() += 1;
+        }
+        taken
+    }
+
+    fn end(&mut self, client: (u32, u32)) {
+        match self.running.get_mut(&client) {
+            Some(count) if *count > 1 => *count -= 1,
+            _ => drop(self.running.remove(&client)),
         }
     }
 }

@@ -65,6 +65,8 @@ pub(crate) struct Running {
     /// Held during a reset. Resets wait for the importer of a chain, which never waits for this lock.
     pub(crate) resetting: Mutex<()>,
     pub(crate) pool: Pool,
+    /// Separate threads for sent transactions, each of which is short: they never wait behind calls.
+    pub(crate) sends: Pool,
     /// Separate threads for traces, which need more time and memory.
     pub(crate) traces: Pool,
     pub(crate) tokens: Arc<CancellationTokens>,
@@ -143,8 +145,8 @@ pub(crate) fn close() -> Result<(), RpcError> {
         }
         wait(limit)?;
     };
-    let Running { current, home, pool, traces, miner, restore, copies, .. } = running;
-    drop((miner, restore, copies, pool, traces));
+    let Running { current, home, pool, sends, traces, miner, restore, copies, .. } = running;
+    drop((miner, restore, copies, pool, sends, traces));
     let last = current.load_full();
     drop(current);
     let replaced = home.filter(|home| !Arc::ptr_eq(home, &last));

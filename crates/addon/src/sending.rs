@@ -7,7 +7,6 @@ use crate::answer_queue::{self, PendingAnswer};
 use crate::cancellation::CancellationTokens;
 use crate::executors::{self, ExecutionLimit, guarded};
 use crate::optimizations::optimizations;
-use crate::owner;
 use crate::pool::JobOutcome;
 use crate::process;
 use crate::reply::refusal;
@@ -49,6 +48,7 @@ struct SentTransaction {
 pub(crate) fn send(env: &Env, raw: Text<USUAL_TRANSACTION>, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
     let running = process::running().map_err(refusal)?;
     let (reply, promise) = answer_queue::promise(env)?;
+    let owner = reply.owner;
     let limit = executors::execution_limit(&running, deadline_ms, token);
     if running.send_queue.add(SentTransaction { raw, token, limit, reply }) {
         let (node, tokens) = (running.node(), Arc::clone(&running.tokens));
@@ -57,7 +57,7 @@ pub(crate) fn send(env: &Env, raw: Text<USUAL_TRANSACTION>, deadline_ms: i64, to
             JobOutcome::Started => queue.admit_batch(&node, &tokens),
             JobOutcome::Refused => queue.refuse_surplus(&tokens),
         };
-        running.pool.submit(owner::current(), Box::new(job));
+        running.sends.submit(owner, Box::new(job));
     }
     Ok(promise)
 }

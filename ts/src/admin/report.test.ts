@@ -28,7 +28,7 @@ const figures: NodeFigures = {
   sync: null,
   network: null,
   fleet: null,
-  lanes: { pool: lane, trace: lane },
+  lanes: { pool: lane, send: lane, trace: lane },
   upkeep: { oldestState: 0, trieNodes: 1, trieEvictions: 0, failures: {} },
   caches: { answers: reads, blocks: reads, receipts: reads, values: reads },
   store,

@@ -174,7 +174,7 @@ export interface NodeReport {
     readonly filters: number | null
   }
   readonly pool: { readonly pending: number; readonly queued: number } | null
-  readonly lanes: { readonly pool: ExecutorReport; readonly trace: ExecutorReport } | null
+  readonly lanes: Readonly<Record<'pool' | 'send' | 'trace', ExecutorReport>> | null
   readonly memory: { readonly residentBytes: number; readonly cacheBytes: number; readonly writeBufferBytes: number }
   readonly database: { readonly fileBytes: number; readonly compactionBytes: number } | null
 }

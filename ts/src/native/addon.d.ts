@@ -668,9 +668,10 @@ export declare function settleAnswers(): boolean
 
 /**
  * Sets the array in which this thread writes the owner of its next request: app (0: none), connection, and 1 for a request of a
- * batch. Later calls have no effect.
+ * batch; and the function that returns the network of the client, which is called for executions in the pool only. Later calls have
+ * no effect.
  */
-export declare function shareOwner(owner: Uint32Array): void
+export declare function shareOwner(owner: Uint32Array, client: () => string): void
 
 /** Joins a body and returns where its requests are, as JSON: see `answers/src/body.rs`. */
 export declare function splitBody(body: object, mostRequests: number, deadlineMs: number, token: number): Promise<string | Buffer>

@@ -187,7 +187,7 @@ export interface NodeFigures {
   readonly network: NetworkFigures | null
   /** Null without a fleet. */
   readonly fleet: FleetFigures | null
-  readonly lanes: Readonly<Record<'pool' | 'trace', ExecutorStats>>
+  readonly lanes: Readonly<Record<'pool' | 'send' | 'trace', ExecutorStats>>
   /** Caches of finished answers, and of stored blocks, receipts and long values. */
   readonly caches: Readonly<Record<'answers' | 'blocks' | 'receipts' | 'values', CacheReads>>
   /** Work on the database that no caller waits for. */

@@ -28,6 +28,13 @@ export function nextConnection(): number {
  */
 export const executionOwner = new Uint32Array(3)
 
+let executing: RequestContext | undefined
+
+/** Returns the network of the client of the next execution. The addon calls it for executions in the pool only: reading it is not free. */
+export function executionClient(): string {
+  return executing?.readNetwork?.() ?? ''
+}
+
 /** Executions of a request. */
 interface Executions {
   /** Tokens of executions that run in the pool. */
@@ -134,6 +141,7 @@ export class RequestContext {
     const executions = this.#executions
     executionOwner[0] = this.caller?.account ?? 0
     executionOwner[1] = this.connection
+    executing = this
     const result = execute(deadlineMs, token, executions.inlineMs < maxInlineMs && !eventLoopBudget.isSpent)
     executions.inlineMs += this.#now() - startedMs
     return result instanceof Promise ? (wait(result, token, executions) as R) : result

@@ -68,7 +68,7 @@ export class Feeds implements FeedPort {
     const context = new RequestContext(0, (token) => native.cancelExecution(token))
     context.connection = request.connection
     context.caller = request.caller
-    context.readNetwork = () => subscriber.client
+    context.readNetwork = request.readNetwork
     const id = newId()
     const feed = await this.open(options, new SubscribedClient(subscriber, id), context)
     // Another request may have added a feed meanwhile, or the connection may have closed.

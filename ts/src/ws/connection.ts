@@ -78,7 +78,8 @@ export class Connection implements Subscriber {
   readonly number = nextConnection()
   /** The current authentication result; renewed when keys change. */
   admission: Admission
-  readonly #network: string
+  /** The network of the client, see `networkOf`. */
+  readonly network: string
   readonly #release: () => void
   readonly #socket: FragmentSocket
   readonly #parts: ConnectionParts
@@ -102,7 +103,7 @@ export class Connection implements Subscriber {
   constructor(socket: WebSocket<SocketData>, parts: ConnectionParts) {
     const { admission, network, release } = socket.getUserData()
     this.admission = admission
-    this.#network = network
+    this.network = network
     this.#release = release
     this.#held = parts.memory.open(this.client)
     this.#socket = socket as FragmentSocket
@@ -110,7 +111,7 @@ export class Connection implements Subscriber {
   }
 
   get client(): string {
-    return this.admission.caller?.app ?? this.#network
+    return this.admission.caller?.app ?? this.network
   }
 
   get caller(): Caller | undefined {

@@ -189,7 +189,7 @@ export class WebSocketServer {
     context.caller = connection.admission.caller
     if (connection.requests.size >= maxRequests)
       context.refusal = limitReached(`Too many requests: ${maxRequests} wait`)
-    context.readNetwork = () => connection.client
+    context.readNetwork = () => connection.network
     const { memory } = this.#parts
     const isAlone = connection.requests.size === 0
     let held = isAlone ? memory.reserveRequest(context, body.length) : memory.reserveBehind(context, body.length)

@@ -41,9 +41,9 @@ const tiles: Readonly<Record<string, (report: NodeReport) => TileContent>> = {
     lanes === null
       ? { value: '–', more: '' }
       : {
-          value: count(lanes.pool.waiting + lanes.trace.waiting),
+          value: count(lanes.pool.waiting + lanes.send.waiting + lanes.trace.waiting),
           unit: 'waiting',
-          more: `calls ${lanes.pool.running}/${lanes.pool.threads}, traces ${lanes.trace.running}/${lanes.trace.threads} busy · ${count(lanes.pool.refused + lanes.trace.refused)} refused`,
+          more: `calls ${lanes.pool.running}/${lanes.pool.threads}, traces ${lanes.trace.running}/${lanes.trace.threads} busy · ${count(lanes.pool.refused + lanes.send.refused + lanes.trace.refused)} refused`,
         },
   Memory: ({ memory, database }) => ({
     value: bytes(memory.residentBytes),
