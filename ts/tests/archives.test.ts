@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
@@ -168,5 +170,36 @@ describe.skipIf(testDiskObstacle() !== undefined)('block archives on a full disk
     expect(await create()).toMatchObject({ code: 0, errors: '' })
     expect(blockFiles(full)).toEqual(['0000000000-0000000100.blocks'])
     expect(await runCommand(['archive', 'verify', full])).toMatchObject({ code: 0 })
+  })
+})
+
+describe('a node whose archive does not answer', { timeout: 60_000 }, () => {
+  test('behavior: it serves, knows its lag, and ends at once', async () => {
+    const requests: ServerResponse[] = []
+    let answers = true
+    // It answers until the first block of the archive was asked for.
+    const server = createServer((request, response) => {
+      const name = (request.url ?? '').slice(1)
+      if (name !== 'manifest') answers = false
+      if (answers) response.end(readFileSync(join(archive, name)))
+      else requests.push(response)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    for (const isSilent of [false, true]) {
+      answers = !isSilent
+      const node = await NodeProcess.start(['--archive', url])
+      await expect.poll(() => requests.length, { timeout: 20_000 }).toBeGreaterThan(0)
+      if (!isSilent) {
+        expect(await node.result('eth_syncing')).toMatchObject({ currentBlock: '0x0', highestBlock: '0x64' })
+        expect(await (await fetch(`${node.url}/health`)).json()).toMatchObject({ lagBlocks: 100 })
+      }
+      const startedMs = performance.now()
+      expect(await node.stop()).toBe(0)
+      expect(performance.now() - startedMs).toBeLessThan(1500)
+      requests.splice(0)
+    }
+    server.closeAllConnections()
+    server.close()
   })
 })

@@ -39,6 +39,7 @@ pub struct Node {
     mining: Arc<MiningSchedule>,
     instance: Mutex<B256>,
     prints_chain: AtomicBool,
+    archive_import: Mutex<Option<(u64, u64)>>,
 }
 
 impl Node {
@@ -80,6 +81,7 @@ impl Node {
             mining,
             instance: Mutex::new(random_id()),
             prints_chain: AtomicBool::new(true),
+            archive_import: Mutex::default(),
         })
     }
 
@@ -101,6 +103,16 @@ impl Node {
     /// Takes the network that was started for this node. A second one is stopped at once.
     pub fn attach_network(&self, network: PeerNetwork) {
         drop(self.network.set(network));
+    }
+
+    /// The block at which the import from archives began, and their last one; `None` unless there is more than the head.
+    pub(crate) fn archive_import(&self) -> Option<(u64, u64)> {
+        let head = self.chain.head().number();
+        self.archive_import.lock().filter(|(_, last)| *last > head)
+    }
+
+    pub(crate) fn set_archive_import(&self, blocks: Option<(u64, u64)>) {
+        *self.archive_import.lock() = blocks;
     }
 
     /// The part of this node in a fleet, `None` without one.

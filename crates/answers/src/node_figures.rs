@@ -21,7 +21,7 @@ pub struct ExecutorStats {
     pub refused: u64,
 }
 
-/// Head (`timestamp` in seconds), highest stored block, transactions in the pool, synchronization, connections, executors, caches, sizes of the database in bytes.
+/// Head (`timestamp` in seconds), highest block that is stored or in an archive that is imported, transactions in the pool, synchronization, connections, executors, caches, sizes of the database in bytes.
 /// All of it is read from memory: it may be asked for every second.
 pub fn answer(node: &Node, executors: &[ExecutorStats]) -> Answer {
     let chain = node.chain();
@@ -32,7 +32,8 @@ pub fn answer(node: &Node, executors: &[ExecutorStats]) -> Answer {
     json.key("number").number(head.number().cast_signed());
     json.key("hash").hash(&head.hash());
     json.key("timestamp").number(head.record.block.header.timestamp.cast_signed());
-    json.key("highestBlock").number(chain.highest_number()?.cast_signed());
+    let archived = node.archive_import().map_or(0, |(_, last)| last);
+    json.key("highestBlock").number(chain.highest_number()?.max(archived).cast_signed());
     for (name, kind) in [("pendingTransactions", SubPool::Pending), ("queuedTransactions", SubPool::Queued)] {
         json.key(name).raw(chain.pool().count(kind).to_string().as_bytes());
     }

@@ -407,7 +407,7 @@ export declare function headOfBlock(hash: string): string
 /**
  * Imports the blocks above the head from archives: folders, http, https or s3 URLs. Calls `onProgress(null, json)` for each block
  * with `{number, hash, stateRoot, result}`. `trust`: the required publisher of each, empty for any. Resolves with counts, and
- * the failures of archives that another archive replaced:
+ * the failures of archives that another archive replaced; `last` if the node was closed before the last block:
  * `{"blocks","best","side","known","head","refused"}`.
  */
 export declare function importArchives(locations: Array<string>, trust: string, onProgress: (error: Error | null, progress: string) => void): Promise<string>

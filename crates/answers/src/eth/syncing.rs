@@ -5,7 +5,10 @@ use crate::json::{self, JsonWriter};
 use crate::node::Node;
 use rhizome_net::{PeerNetwork, StateStage, SyncStatus};
 
-/// Returns false within 24 blocks of the best validated header, and without a network. Otherwise the numbers of the block at
+/// Most missing blocks of an archive with which the node counts as synchronized, as with headers of peers.
+const FEW_BLOCKS: u64 = 24;
+
+/// Returns false within 24 blocks of the best validated header, and of the last block of archives that are imported. Otherwise the numbers of the block at
 /// which this synchronization began, of the head, and of the best validated header, and the block that each stage has reached, in the
 /// form of Erigon. The stage `State` is there only while the state after that block is downloaded, and has its bytes as well;
 /// `OlderBlocks` has the lowest stored block while older ones are missing.
@@ -13,19 +16,41 @@ pub fn answer(node: &Node) -> Answer {
     let status = node.network().and_then(PeerNetwork::sync_status);
     Ok(match status.filter(|status| status.is_syncing) {
         Some(status) => object(&status),
-        None => json::boolean(false),
+        None => {
+            let head = node.chain().head().number();
+            match node.archive_import().filter(|(_, last)| *last > head + FEW_BLOCKS) {
+                Some((start, last)) => archive_object(start, head, last),
+                None => json::boolean(false),
+            }
+        }
     })
+}
+
+fn archive_object(start: u64, current: u64, highest: u64) -> Vec<u8> {
+    let mut json = JsonWriter::new();
+    json.begin_object();
+    begin(&mut json, start, current, highest);
+    begin_stage(&mut json, "Execution", current);
+    json.end_object();
+    json.end_array();
+    json.end_object();
+    json.finish()
+}
+
+/// Writes the blocks of an object, and begins its stages.
+fn begin(json: &mut JsonWriter, start: u64, current: u64, highest: u64) {
+    json.key("startingBlock").quantity(start);
+    json.key("currentBlock").quantity(current);
+    json.key("highestBlock").quantity(highest);
+    json.key("stages").begin_array();
 }
 
 fn object(status: &SyncStatus) -> Vec<u8> {
     let mut json = JsonWriter::new();
     json.begin_object();
-    json.key("startingBlock").quantity(status.start);
-    json.key("currentBlock").quantity(status.current);
-    json.key("highestBlock").quantity(status.highest);
+    begin(&mut json, status.start, status.current, status.highest);
     let window = &status.load.window;
     let bodies = status.current + (window.importing + window.ready) as u64;
-    json.key("stages").begin_array();
     begin_stage(&mut json, "Headers", status.highest);
     json.end_object();
     if let Some(StateStage { progress, .. }) = &status.download {
