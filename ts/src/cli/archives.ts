@@ -5,6 +5,8 @@ import { createLogger } from '../observe/log.ts'
 
 const reportMs = 10_000
 const retryMs = 60_000
+/** Time without a block after which a warning is logged. */
+const silentMs = 30_000
 
 /** Archives that a serving node imports. */
 export interface Archives {
@@ -17,7 +19,13 @@ export interface Archives {
 export async function importArchives(native: Addon, archives: Archives, level: Config['log']['level']): Promise<void> {
   const logger = createLogger(level, 'archive')
   let reportedMs = performance.now()
+  const locations = archives.locations.map(withoutSecrets)
+  const warn = () =>
+    logger.warn({ locations, seconds: silentMs / 1000 }, 'no block comes from the archives; they are tried again')
+  // Fires once until the next block.
+  const silence = setTimeout(warn, silentMs).unref()
   const onProgress = (_error: Error | null, progress: string): void => {
+    silence.refresh()
     if (performance.now() - reportedMs < reportMs) return
     reportedMs = performance.now()
     const { number, hash } = JSON.parse(progress) as { number: number; hash: string }
@@ -26,7 +34,12 @@ export async function importArchives(native: Addon, archives: Archives, level: C
   for (;;) {
     try {
       const counts = await native.importArchives(archives.locations, archives.trust, onProgress)
-      const { refused, ...imported } = JSON.parse(counts) as { refused: string[] }
+      clearTimeout(silence)
+      const { refused, ...imported } = JSON.parse(counts) as { refused: string[]; last?: number | null }
+      if (imported.last !== undefined) {
+        logger.info(imported, 'the import from archives was stopped')
+        return
+      }
       for (const reason of refused) logger.warn({ reason }, 'another archive was read instead')
       logger.info(imported, 'archives imported')
       return
@@ -35,4 +48,9 @@ export async function importArchives(native: Addon, archives: Archives, level: C
     }
     await sleep(retryMs, undefined, { ref: false })
   }
+}
+
+/** Returns a location without user, password and query. */
+function withoutSecrets(location: string): string {
+  return location.replace(/^([a-z0-9]+:\/\/)(?:[^/?#]*@)?([^?#]*).*$/i, '$1$2')
 }
