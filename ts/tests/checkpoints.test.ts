@@ -190,6 +190,35 @@ describe('checkpoints in S3', () => {
     expect(await node.stop()).toBe(0)
     server.stop()
   })
+
+  test('behavior: pieces that were cut or changed on the way are read again', async () => {
+    const server = await S3Server.start()
+    const { variables } = server
+    const location = 's3://bucket/spoiled'
+    const { hash } = await create('data', location, variables)
+    // At most three for one piece.
+    Object.assign(server.faults, { cut: 1, changed: 2 })
+    const node = await startFrom(location, 'spoiled', variables)
+    expect(await head(node)).toMatchObject({ hash })
+    expect(server.faults).toEqual({ cut: 0, changed: 0 })
+    expect(await node.stop()).toBe(0)
+    server.faults.cut = 1000
+    const restore = ['start', '--restore', location, '--trust', publisher, '--http-port', '0', ...flagsOf('cut')]
+    const { code, errors } = await runProgram([program, ...restore], process.execPath, variables)
+    expect([code, errors]).toEqual([1, expect.stringMatching(/\.piece: the answer ended early: /)])
+    server.stop()
+  })
+
+  test('error: a list without an end', async () => {
+    const server = await S3Server.start()
+    const { variables } = server
+    await create('data', 's3://bucket/endless', variables)
+    server.listsAgain = true
+    const creation = ['snapshot', 'create', '--to', 's3://bucket/endless', '--key', key, ...flagsOf('data')]
+    const { code, errors } = await runProgram([program, ...creation], process.execPath, variables)
+    expect([code, errors]).toEqual([1, expect.stringContaining('more than once')])
+    server.stop()
+  })
 })
 
 describeWithNats('a fleet with checkpoints', () => {

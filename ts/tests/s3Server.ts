@@ -5,6 +5,8 @@ interface Reply {
   readonly status: number
   readonly body?: Buffer | string
   readonly headers?: Record<string, string>
+  /** The connection ends after half of the body. */
+  readonly isCut?: boolean
 }
 
 /** A bucket of S3 in memory, with the requests that the node sends. Requests without a signature are refused. */
@@ -14,6 +16,10 @@ export class S3Server {
   readonly uploads = new Map<string, Map<number, Buffer>>()
   /** Names of files that were read. */
   readonly reads = new Set<string>()
+  /** Number of answers with a piece that are cut, and that have another byte, from now on. */
+  readonly faults = { cut: 0, changed: 0 }
+  /** Lists have no end: each page names the next one, which is the same. */
+  listsAgain = false
   /** Time before each answer. */
   pauseMs = 0
   readonly #server: Server
@@ -21,9 +27,11 @@ export class S3Server {
 
   private constructor() {
     this.#server = createServer((request, response) => {
-      void this.#answer(request).then(({ status, body = '', headers = {} }) =>
-        response.writeHead(status, { 'Content-Length': Buffer.byteLength(body), ...headers }).end(body),
-      )
+      void this.#answer(request).then(({ status, body = '', headers = {}, isCut = false }) => {
+        response.writeHead(status, { 'Content-Length': Buffer.byteLength(body), ...headers })
+        if (isCut) response.write(body.slice(0, body.length / 2), () => response.destroy())
+        else response.end(body)
+      })
     })
   }
 
@@ -97,7 +105,9 @@ export class S3Server {
       ([name, { length }]) =>
         `<Contents><Key>${name}</Key><Size>${length}</Size><LastModified>2026-01-01T00:00:00.000Z</LastModified></Contents>`,
     )
-    return `<ListBucketResult><IsTruncated>false</IsTruncated>${contents.join('')}</ListBucketResult>`
+    const more = '<IsTruncated>true</IsTruncated><NextContinuationToken>again</NextContinuationToken>'
+    const end = this.listsAgain ? more : '<IsTruncated>false</IsTruncated>'
+    return `<ListBucketResult>${end}${contents.join('')}</ListBucketResult>`
   }
 
   #read(name: string, request: IncomingMessage): Reply {
@@ -106,10 +116,24 @@ export class S3Server {
     this.reads.add(name)
     const headers = { ETag: tagOf(file), 'Last-Modified': 'Thu, 01 Jan 2026 00:00:00 GMT' }
     const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []
-    if (first === undefined) return { status: 200, body: file, headers }
+    if (first === undefined) return { status: 200, headers, ...this.#spoiled(name, file) }
     const part = file.subarray(Number(first), Number(last) + 1)
     const range = `bytes ${first}-${Number(first) + part.length - 1}/${file.length}`
     return { status: 206, body: part, headers: { ...headers, 'Content-Range': range } }
+  }
+
+  #spoiled(name: string, file: Buffer): Partial<Reply> {
+    if (!name.endsWith('.piece')) return { body: file }
+    if (this.faults.cut > 0) {
+      this.faults.cut--
+      // Without a tag the client cannot ask for the rest alone.
+      return { body: file, isCut: true, headers: { 'Last-Modified': 'Thu, 01 Jan 2026 00:00:00 GMT' } }
+    }
+    if (this.faults.changed === 0) return { body: file }
+    this.faults.changed--
+    const changed = Buffer.from(file)
+    changed[file.length - 1] = (changed[file.length - 1] ?? 0) ^ 1
+    return { body: changed }
   }
 }
 

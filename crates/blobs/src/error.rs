@@ -53,6 +53,14 @@ pub enum BlobError {
         /// Received length, in bytes.
         received: u64,
     },
+    /// The connection ended within the answer.
+    #[error("{file}: the answer ended early: {}", cause(.source))]
+    Interrupted {
+        /// The file.
+        file: String,
+        /// The failure.
+        source: Arc<Error>,
+    },
     /// The file is longer than the caller accepts.
     #[error("{file}: longer than {most} bytes")]
     TooLong {

@@ -114,7 +114,8 @@ impl BlobStore {
             let answer = server.get(name, GetOptions::default()).await;
             let mut parts = answer.map_err(|error| BlobError::of(&file, error))?.into_stream();
             let mut bytes = Vec::new();
-            while let Some(part) = parts.try_next().await.map_err(|error| BlobError::of(&file, error))? {
+            let ended = |error| BlobError::Interrupted { file: file.clone(), source: Arc::new(error) };
+            while let Some(part) = parts.try_next().await.map_err(ended)? {
                 if (bytes.len() + part.len()) as u64 > most {
                     return Err(too_long());
                 }

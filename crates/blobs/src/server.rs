@@ -7,6 +7,7 @@ use object_store::path::Path;
 use object_store::{
     Error, GetOptions, GetResult, HeaderMap, MultipartUpload, ObjectStore, ObjectStoreExt, PutMultipartOptions,
 };
+use std::collections::HashMap;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use tokio::runtime::{Builder, Runtime};
@@ -76,19 +77,22 @@ impl Server {
         }
     }
 
-    /// Lists names and lengths of the files, at most `most + 1`, in no order.
+    /// Lists names and lengths of the files, at most `most + 1`, in no order. Fails if a name comes twice: such a list never ends.
     pub(crate) async fn list(&self, most: usize) -> Result<Vec<(String, u64)>, Error> {
         let mut found = self.bucket()?.list(Some(&self.prefix));
-        let mut files = Vec::new();
+        let mut files = HashMap::new();
         while let Some(meta) = found.try_next().await? {
             let Some(name) = meta.location.prefix_match(&self.prefix) else { continue };
             let name = name.map(|part| part.as_ref().to_owned()).collect::<Vec<_>>().join("/");
-            files.push((name, meta.size));
+            if files.insert(name, meta.size).is_some() {
+                let source = format!("the server lists {} more than once", meta.location).into();
+                return Err(Error::Generic { store: "S3", source });
+            }
             if files.len() > most {
                 break;
             }
         }
-        Ok(files)
+        Ok(files.into_iter().collect())
     }
 
     /// Writes a whole file in place of an earlier one.

@@ -1,5 +1,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::thread;
+use std::time::Duration;
 
 use rhizome_blobs::{BlobError, BlobStore, PublisherKey};
 
@@ -8,6 +10,8 @@ use crate::manifest::{CheckpointManifest, LATEST, MAX_MANIFEST_BYTES, is_manifes
 use crate::piece::{FilePiece, pieces, read_piece};
 use crate::transfer::{PieceBytes, Transferred, transfer};
 
+/// Pauses before a piece is read again.
+const READ_PAUSES: [Duration; 3] = [Duration::from_millis(50), Duration::from_millis(100), Duration::from_millis(200)];
 /// Longest name of a checkpoint, in bytes.
 const MAX_NAME_BYTES: u64 = 128;
 
@@ -71,8 +75,16 @@ impl OpenCheckpoint {
         transfer(&once, total, read, report)
     }
 
-    /// Reads a piece: exactly the bytes that the manifest names.
+    /// Reads a piece: exactly the bytes that the manifest names. Reads it again if they were cut or changed on the way.
     pub(crate) fn read(&self, piece: &FilePiece<'_>) -> Result<Vec<u8>, CheckpointError> {
+        for pause in READ_PAUSES {
+            match read_piece(&self.location, piece) {
+                Err(CheckpointError::Damaged { .. } | CheckpointError::Blob(BlobError::Interrupted { .. })) => {
+                    thread::sleep(pause);
+                }
+                read => return read,
+            }
+        }
         read_piece(&self.location, piece)
     }
 }
