@@ -129,17 +129,26 @@ describe('a disk that becomes full under a serving node', () => {
 })
 
 describe('a first import that is interrupted', () => {
-  test('behavior: its blocks stay, and the same command continues', { timeout: minute }, async () => {
-    const flags = ['--chain', chain, '--data-dir', join(folder, 'interrupted')]
-    const command = [program, 'import', part, '--json', ...flags]
-    const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'] })
-    child.stdout.once('data', () => child.kill('SIGINT')).resume()
-    const code = await new Promise((resolve) => child.once('close', resolve))
-    const kept = JSON.parse((await runCommand(['info', '--json', ...flags])).output) as { number: number }
-    expect([code, kept.number > 0, kept.number < partBlocks]).toEqual([130, true, true])
-    const { output } = await runCommand(['import', part, ...flags])
-    expect(output).toContain(`known ${kept.number}, head ${partEnd.number}`)
-  })
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)(
+    'behavior: its blocks stay after %s, and the same command continues',
+    {
+      timeout: minute,
+    },
+    async (signal, expected) => {
+      const flags = ['--chain', chain, '--data-dir', join(folder, `interrupted-${signal}`)]
+      const command = [program, 'import', part, '--json', ...flags]
+      const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'] })
+      child.stdout.once('data', () => child.kill(signal)).resume()
+      const code = await new Promise((resolve) => child.once('close', resolve))
+      const kept = JSON.parse((await runCommand(['info', '--json', ...flags])).output) as { number: number }
+      expect([code, kept.number > 0, kept.number < partBlocks]).toEqual([expected, true, true])
+      const { output } = await runCommand(['import', part, ...flags])
+      expect(output).toContain(`known ${kept.number}, head ${partEnd.number}`)
+    },
+  )
 
   test('behavior: it ends although its source is silent', { timeout: minute }, async () => {
     const pipe = join(folder, 'silent')

@@ -1,4 +1,5 @@
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { constants as system } from 'node:os'
 import { join } from 'node:path'
 import { type DatabaseUse, dataDirOf } from '../config/network.ts'
 import type { Config } from '../config/schema.ts'
@@ -49,10 +50,11 @@ export async function withCore<T>(
 ): Promise<T> {
   const native = loadAddon()
   native.openNode(await nodeConfig(config, use))
-  const interrupt = (): void => {
-    process.exitCode = 130
+  const interrupt = (signal: NodeJS.Signals): void => {
+    const code = 128 + system.signals[signal]
+    process.exitCode = code
     // Work that waits for silent input cannot be stopped. Everything that was written is whole, as after a kill.
-    setTimeout(() => process.exit(130), interruptMs).unref()
+    setTimeout(() => process.exit(code), interruptMs).unref()
     native.closeNode().catch(() => undefined)
   }
   process.once('SIGINT', interrupt)
@@ -82,7 +84,7 @@ export async function withNewCore<T>(config: Config, work: (native: Addon) => Pr
         return await work(native)
       } catch (error) {
         // A closed core has no head.
-        isEmpty = process.exitCode !== 130 && (JSON.parse(native.nodeInfo()) as { number: number }).number === 0
+        isEmpty = process.exitCode === undefined && (JSON.parse(native.nodeInfo()) as { number: number }).number === 0
         throw error
       }
     }
