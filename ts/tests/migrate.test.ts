@@ -63,6 +63,18 @@ describe('rhizome migrate', { timeout: 120_000 }, () => {
     expect(await head(fewer)).toMatchObject({ number: 30, hash: lastHash })
   })
 
+  test('error: states that an earlier run with another setting has deleted', async () => {
+    const data = ['--data-dir', join(folder, 'kept')]
+    const few = ['--config', configFile('[storage]\nhistory = "5"\n')]
+    const all = ['--config', configFile('[storage]\nhistory = "archive"\n')]
+    expect(await runCommand(['migrate', '--from', old, ...data, ...few])).toMatchObject({ code: 0 })
+    expect(await runCommand(['prune', ...data, ...few])).toMatchObject({ code: 0 })
+    const { code, errors } = await runCommand(['migrate', '--from', old, ...data, ...all])
+    expect([code, errors]).toEqual([1, expect.stringContaining('has states from block 25 on only')])
+    expect(errors).toContain('"archive" asks for those from block 0 on')
+    expect(await runCommand(['migrate', '--from', old, ...data, ...few])).toMatchObject({ code: 0 })
+  })
+
   test('error: the layout names the way out; no directory, the same one, another network, one in use', async () => {
     const before = oldFiles()
     const node = await NodeProcess.start(['--data-dir', join(folder, 'used')])

@@ -19,8 +19,27 @@ export function migrateCommand(): Command {
       if (resolve(from) === resolve(dataDirOf(config) ?? '')) {
         throw new Error(`${from}: is the data directory itself; --data-dir has to name a new one`)
       }
-      await runImport(config, { json, total: null, isCounted: false }, (native, onProgress) =>
-        native.migrateBlocks(from, onProgress),
-      )
+      await runImport(config, { json, total: null, isCounted: false }, (native, onProgress) => {
+        checkStates(JSON.parse(native.nodeInfo()) as KeptStates, dataDirOf(config) ?? '')
+        return native.migrateBlocks(from, onProgress)
+      })
     })
+}
+
+/** Members of `nodeInfo` about states. */
+interface KeptStates {
+  readonly number: number
+  readonly oldestState: number
+  /** States below the head that the settings ask for; null for all. */
+  readonly keptStates: number | null
+  readonly history: string
+}
+
+/** Throws if an earlier run with another setting deleted states that this one asks for. */
+function checkStates({ number, oldestState, keptStates, history }: KeptStates, dataDir: string): void {
+  const wanted = keptStates === null ? 0 : Math.max(0, number - keptStates)
+  if (oldestState <= wanted) return
+  throw new Error(
+    `storage.history: ${dataDir} has states from block ${oldestState} on only, because an earlier run kept fewer, but ${JSON.stringify(history)} asks for those from block ${wanted} on: use the setting of that run, or a new --data-dir`,
+  )
 }
