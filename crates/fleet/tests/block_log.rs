@@ -90,6 +90,27 @@ fn an_outage_loses_nothing_and_a_replica_goes_on_at_its_place() {
 
 #[test]
 #[cfg_attr(not(nats_server), ignore = "nats-server is not installed")]
+fn a_replica_that_was_rewound_reads_the_deleted_blocks_again() {
+    let (server, importer) = connected_importer();
+    let dir = tempfile::tempdir().unwrap();
+    let last = mine(&importer.chain, 6).pop().unwrap();
+    {
+        let chain = open("replica", Some(dir.path()), FleetRole::Replica);
+        let replica = Node::start(&server, FleetRole::Replica, &chain);
+        replica.reaches(last.hash);
+        let place = || chain.block_log().place().unwrap();
+        wait_for(|| (place()?.sequence == 6).then_some(()), || replica.status());
+    }
+    let chain = open("replica", Some(dir.path()), FleetRole::Replica);
+    chain.rewind(2).unwrap();
+    let replica = Node::start(&server, FleetRole::Replica, &chain);
+    replica.reaches(last.hash);
+    let status = replica.status();
+    assert_eq!((status.log.received, status.log.renewed, status.failure), (6, 0, None));
+}
+
+#[test]
+#[cfg_attr(not(nats_server), ignore = "nats-server is not installed")]
 fn blocks_noted_before_a_restart_of_the_importer_are_published() {
     let mut server = NatsServer::start();
     let dir = tempfile::tempdir().unwrap();

@@ -70,6 +70,17 @@ pub(crate) fn add_to_batch(
     Ok(())
 }
 
+/// Lets the log be read from its start after blocks were deleted: it may have them.
+pub(crate) fn return_to_start(store: &Store, batch: &mut WriteBatch) -> Result<(), StorageError> {
+    let waiting = store.block_log.place.lock().take();
+    let Some(place) = waiting.map_or_else(|| BlockLogRows(store).place(), |place| Ok(Some(place)))? else {
+        return Ok(());
+    };
+    let start = LogPlace { sequence: 0, ..place };
+    batch.put_cf(store.database.engine()?.column(META)?, LOG_PLACE_KEY, start.encode());
+    Ok(())
+}
+
 fn key(number: u64, hash: &B256) -> Vec<u8> {
     [UNPUBLISHED_PREFIX, &position_key(number, hash)].concat()
 }

@@ -579,6 +579,7 @@ impl Store {
             batch.delete_cf(meta, columns::original_root_key(hash));
         }
         batch.put_cf(meta, HEAD_KEY, rewind.head);
+        block_log::return_to_start(self, &mut batch)?;
         address_index::move_back(self, &mut batch, rewind.retracted, (rewind.height, rewind.head))?;
         call_index::move_back(self, &mut batch, (rewind.height, rewind.head))?;
         flat::add_to_batch(&self.database, &mut batch, rewind.difference.iter())?;
