@@ -19,18 +19,18 @@ pub struct Owner {
 
 /// Jobs that wait.
 pub struct FairQueue<J> {
-    apps: Rounds<Rounds<Client<J>>>,
+    apps: Rounds<Rounds<ClientJobs<J>>>,
     length: usize,
     limit: usize,
 }
 
 /// Jobs of one client.
-struct Client<J> {
+struct ClientJobs<J> {
     connections: Rounds<VecDeque<J>>,
     length: usize,
 }
 
-impl<J> Default for Client<J> {
+impl<J> Default for ClientJobs<J> {
     fn default() -> Self {
         Self { connections: Rounds::default(), length: 0 }
     }
@@ -108,7 +108,7 @@ impl<J> FairQueue<J> {
 
     /// The job whose turn it is among the clients that `may`, with its client: app and client of the owner.
     pub fn pop_of(&mut self, may: impl Fn((u32, u32)) -> bool) -> Option<((u32, u32), J)> {
-        let may_any = |app, clients: &Rounds<Client<J>>| clients.order.iter().any(|client| may((app, *client)));
+        let may_any = |app, clients: &Rounds<ClientJobs<J>>| clients.order.iter().any(|client| may((app, *client)));
         let job = self.apps.take(may_any, |app, clients| {
             let job = clients.take(
                 |client, _jobs| may((app, client)),
@@ -132,7 +132,8 @@ impl<J> FairQueue<J> {
 
     /// Whether a job of a client that `may` waits.
     pub fn has_job_of(&self, may: impl Fn((u32, u32)) -> bool) -> bool {
-        let any = |(app, clients): (&u32, &Rounds<Client<J>>)| clients.order.iter().any(|client| may((*app, *client)));
+        let any =
+            |(app, clients): (&u32, &Rounds<ClientJobs<J>>)| clients.order.iter().any(|client| may((*app, *client)));
         self.apps.lines.iter().any(any)
     }
 
@@ -158,12 +159,12 @@ impl<J> FairQueue<J> {
         }
     }
 
-    fn client(&mut self, (app, client): (u32, u32)) -> Option<&mut Client<J>> {
+    fn client(&mut self, (app, client): (u32, u32)) -> Option<&mut ClientJobs<J>> {
         self.apps.lines.get_mut(&app)?.lines.get_mut(&client)
     }
 }
 
-impl<J> Client<J> {
+impl<J> ClientJobs<J> {
     /// Takes the last job out of the longest line, unless the line of the connection `except` would then be the longest.
     fn take_last(&mut self, except: Option<u32>) -> Option<J> {
         let Rounds { order, lines } = &mut self.connections;
