@@ -79,7 +79,8 @@ pub(crate) fn walk_to_main(
     Ok((side, cursor))
 }
 
-fn parent_position(archive: &Archive, block: AncestorPosition) -> Result<AncestorPosition, ChainError> {
+/// Returns number and hash of the parent of a stored block.
+pub(crate) fn parent_position(archive: &Archive, block: AncestorPosition) -> Result<AncestorPosition, ChainError> {
     let missing = || ChainError::MissingBlock { hash: block.hash };
     let hash = archive.known_ancestor(&block.hash)?.header.parent().ok_or_else(missing)?;
     Ok(AncestorPosition { number: block.number.checked_sub(1).ok_or_else(missing)?, hash })

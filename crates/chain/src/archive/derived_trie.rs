@@ -11,10 +11,10 @@ use rhizome_storage::{ChangeSet, NodeVersions};
 use rhizome_trie::Trie;
 
 use crate::archive::Archive;
+use crate::archive::ancestry::parent_position;
 use crate::archive::record::BlockRecord;
 use crate::archive::side_branch::AncestorPosition;
 use crate::error::ChainError;
-use crate::head::branch_change::{BranchChange, positions};
 
 /// Reads of a derived trie before it is derived again. It keeps the nodes that were read, so this bounds its memory.
 const MAX_READS: u32 = 64;
@@ -60,7 +60,7 @@ impl TrieSnapshot {
 
     /// Returns the block whose trie this is.
     pub(crate) fn position(&self) -> AncestorPosition {
-        AncestorPosition { number: self.record.number(), hash: self.record.hash }
+        self.record.position()
     }
 
     /// Returns the trie after another executed block.
@@ -137,26 +137,22 @@ fn derive(
     to: &Arc<BlockRecord>,
     deadline: &Deadline,
 ) -> Result<(), ChainError> {
-    let way = BranchChange::plan(archive, from, to)?;
-    let retracted = positions(&way.retracted).into_iter().map(|block| (block, true));
-    let enacted = positions(&way.enacted).into_iter().map(|block| (block, false));
-    let (mut part, mut applied) = (ChangeSet::default(), 0_usize);
-    for ((number, hash), is_retracted) in retracted.chain(enacted) {
+    let mut applied = 0_usize;
+    let rest = read_changes(archive, from, to, |part| {
         if deadline.has_passed() {
             return Err(ChainError::DeadlineExceeded);
         }
-        let changes = archive.store.changes(number, &hash)?;
-        part.extend(&if is_retracted { changes.reversed() } else { changes });
         if applied.saturating_add(part.len()) > archive.derived_changes {
             let (number, from, most) = (to.number(), from.number(), archive.derived_changes);
             return Err(ChainError::TrieTooFar { number, from, most });
         }
         if part.len() >= CHANGES_AT_ONCE {
             applied = applied.saturating_add(part.len());
-            mem::take(&mut part).apply_to(trie)?;
+            mem::take(part).apply_to(trie)?;
         }
-    }
-    apply_difference(trie, &part, to)
+        Ok(())
+    })?;
+    apply_difference(trie, &rest, to)
 }
 
 /// Moves a trie from the state after block `from` to the state after block `to`, both executed. Costs what the blocks between them
@@ -167,9 +163,35 @@ pub(crate) fn move_trie(
     from: &Arc<BlockRecord>,
     to: &Arc<BlockRecord>,
 ) -> Result<(), ChainError> {
-    let way = BranchChange::plan(archive, from, to)?;
-    let difference = archive.store.difference(&positions(&way.retracted), &positions(&way.enacted))?;
+    let difference = read_changes(archive, from, to, |_| Ok(()))?;
     apply_difference(trie, &difference, to)
+}
+
+/// Reads the changes from the state after block `from` to that after block `to`, both executed, block by block. `on_block` gets those that
+/// it has not taken yet. Returns the rest. Holds no block: thousands have gigabytes.
+pub(crate) fn read_changes(
+    archive: &Archive,
+    from: &BlockRecord,
+    to: &BlockRecord,
+    mut on_block: impl FnMut(&mut ChangeSet) -> Result<(), ChainError>,
+) -> Result<ChangeSet, ChainError> {
+    let (mut low, mut high) = (from.position(), to.position());
+    let (mut part, mut enacted) = (ChangeSet::default(), Vec::new());
+    while low.hash != high.hash {
+        if high.number >= low.number {
+            enacted.push(high);
+            high = parent_position(archive, high)?;
+        } else {
+            part.extend(&archive.store.changes(low.number, &low.hash)?.reversed());
+            on_block(&mut part)?;
+            low = parent_position(archive, low)?;
+        }
+    }
+    for AncestorPosition { number, hash } in enacted.into_iter().rev() {
+        part.extend(&archive.store.changes(number, &hash)?);
+        on_block(&mut part)?;
+    }
+    Ok(part)
 }
 
 /// Moves a trie to the state after block `to`, to which `difference` leads.

@@ -43,7 +43,7 @@ struct BranchWay {
 
 impl HistoricalState {
     pub(crate) fn new(archive: Arc<Archive>, record: &BlockRecord) -> Self {
-        let block = AncestorPosition { number: record.number(), hash: record.hash };
+        let block = record.position();
         Self::after(archive, block, record.state_root)
     }
 

@@ -1,6 +1,7 @@
 use rhizome_primitives::{Address, B256, Block, ChainSpec, U256};
 use rhizome_storage::StoredBlock;
 
+use crate::archive::side_branch::AncestorPosition;
 use crate::error::ChainError;
 
 /// State root of a block that has not been executed.
@@ -62,6 +63,10 @@ impl BlockRecord {
     /// Returns the number of the block.
     pub fn number(&self) -> u64 {
         self.block.header.number
+    }
+
+    pub(crate) fn position(&self) -> AncestorPosition {
+        AncestorPosition { number: self.number(), hash: self.hash }
     }
 
     /// Returns the hash of the parent. `None` if the field is not a hash.

@@ -23,7 +23,7 @@ use crate::import::rules::ImportFailure;
 use crate::import::steps::{CheckedBlock, TrieUse, VerifiedBlock};
 
 /// Most blocks between the head and the tip of a branch whose changes all stay in memory.
-const SHORT_BRANCH: usize = 64;
+const SHORT_BRANCH: u64 = 64;
 /// Blocks of a branch that are read ahead.
 const BLOCKS_AHEAD: usize = 16;
 
@@ -40,13 +40,13 @@ pub(crate) fn execute(
     let position = AncestorPosition { number: tip.block.header.number, hash: tip.hash };
     writer.steps.archive.follow_side_branch(position, &parent)?;
     let head = writer.steps.publisher.head();
-    let base_position = AncestorPosition { number: base.number(), hash: base.hash };
+    let base_position = base.position();
     let fork = walk_to_main(&writer.steps.archive, base_position)?.1;
     writer.steps.archive.check_branch(position, fork)?;
-    let way = BranchChange::plan(&writer.steps.archive, &head.record, &base)?;
-    let is_long = way.retracted.len() + way.enacted.len() + ancestors.len() > SHORT_BRANCH;
+    let blocks = (head.number() - fork.number) + (position.number - fork.number);
+    let is_long = blocks > SHORT_BRANCH;
     let is_long = is_long && prepare_long(writer, state);
-    let entered = state.enter_branch(&way, &base, is_long).map_err(ImportFailure::from);
+    let entered = state.enter_branch(&writer.steps.archive, &head.record, &base, is_long).map_err(ImportFailure::from);
     let executed = entered
         .and_then(|()| execute_ancestors(writer, state, ancestors))
         .and_then(|()| execute_tip(writer, state, tip, becomes_head));

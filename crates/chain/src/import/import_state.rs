@@ -13,11 +13,10 @@ use rhizome_storage::{BranchOverlay, ChangeSet, CurrentNodes, NodeVersions, Stor
 use rhizome_trie::{NodeSource, SourceError, SourceNode, StateDelta, StateError, StateReader, Trie, WantedNode, keys};
 
 use crate::archive::Archive;
-use crate::archive::derived_trie::{apply_difference, move_trie};
+use crate::archive::derived_trie::{apply_difference, move_trie, read_changes};
 use crate::archive::record::BlockRecord;
 use crate::config::ChainConfig;
 use crate::error::ChainError;
-use crate::head::branch_change::{BranchChange, positions};
 use crate::import::branch_changes::BranchChanges;
 use crate::import::unwritten_changes::UnwrittenChanges;
 use crate::upkeep::Upkeep;
@@ -205,13 +204,14 @@ impl ImportState {
         }
     }
 
-    /// Moves to the state after a block beside the best chain, to which a way leads from the head; readers go through its changes from
+    /// Moves to the state after a block beside the best chain; readers go through its changes from
     /// here on. A branch is left with [`ImportState::leave_branch`], also after a failure. `is_long`: whether its changes may leave the
     /// memory; the trie of the head must be flushed.
     pub(crate) fn enter_branch(
         &mut self,
-        way: &BranchChange,
-        base: &Arc<BlockRecord>,
+        archive: &Archive,
+        head: &BlockRecord,
+        base: &BlockRecord,
         is_long: bool,
     ) -> Result<(), ChainError> {
         let head_root = self.trie.root_hash();
@@ -223,18 +223,14 @@ impl ImportState {
         };
         self.branch = Some(BranchState { head_trie, changes: Arc::default(), is_long });
         self.values.clear();
-        let retracted = positions(&way.retracted).into_iter().map(|block| (block, true));
-        let enacted = positions(&way.enacted).into_iter().map(|block| (block, false));
-        let mut part = ChangeSet::default();
-        for ((number, hash), is_retracted) in retracted.chain(enacted) {
-            let changes = self.store.changes(number, &hash)?;
-            part.extend(&if is_retracted { changes.reversed() } else { changes });
+        let rest = read_changes(archive, head, base, |part| {
             if part.len() >= self.most_branch_changes {
-                self.apply_to_branch(&mem::take(&mut part))?;
+                self.apply_to_branch(&mem::take(part))?;
                 self.spill_branch()?;
             }
-        }
-        self.apply_to_branch(&part)?;
+            Ok(())
+        })?;
+        self.apply_to_branch(&rest)?;
         let root = self.trie.root_hash();
         if root == base.state_root {
             return Ok(());
