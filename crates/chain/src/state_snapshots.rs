@@ -1,12 +1,13 @@
 //! Read-only copies of the state at agreed heights, which peers download (docs/spec/p2p.md, 10).
 //!
-//! A snapshot is a checkpoint of the database (hard links) whose trie was moved to its block by change sets and flushed there; its
-//! other columns are emptied. The importer takes no part in it.
+//! A snapshot is a checkpoint of the database (hard links) whose trie was moved to its block by change sets, in parts that are flushed
+//! there one by one; its other columns are emptied. The importer takes no part in it.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fs;
 use std::io;
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +22,7 @@ use rhizome_trie::snap_chunk::{BuiltChunk, CHUNK_SIZE, build_chunk};
 use rhizome_trie::{NodePosition, NodeSource, SourceError, SourceNode, Trie, WantedNode};
 
 use crate::archive::Archive;
-use crate::archive::derived_trie::move_trie;
+use crate::archive::derived_trie::{apply_difference, read_changes};
 use crate::archive::record::BlockRecord;
 use crate::config::SnapshotHeights;
 use crate::error::ChainError;
@@ -38,6 +39,11 @@ const KEPT: usize = 2;
 const CACHE_BYTES: usize = 8 << 20;
 const WRITE_BUFFER_BYTES: usize = 8 << 20;
 const MAX_OPEN_FILES: i32 = 256;
+/// Changes that are applied at once to the trie of a copy. In between the thread may end: they read ten nodes each.
+const CHANGES_AT_ONCE: usize = 1024;
+/// Changed keys after which the trie of a copy is flushed, and nodes of it that stay in memory then.
+const FLUSHED_KEYS: usize = 8192;
+const KEPT_NODES: usize = 1 << 17;
 /// Time between two looks at the head.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Time before a snapshot that could not be made is tried again.
@@ -273,7 +279,8 @@ impl SnapshotWork {
         remove_folder(&unfinished)?;
         fs::create_dir_all(&unfinished)?;
         self.archive.store.copy_to(&unfinished)?;
-        self.move_copy(&unfinished, record)?;
+        let moved = self.move_copy(&unfinished, record);
+        moved.map_err(|error| self.archive.state_failure(record.number(), error))?;
         let path = self.folder.join(format!("{}-{:x}", record.number(), record.hash));
         remove_folder(&path)?;
         fs::rename(&unfinished, &path)?;
@@ -287,10 +294,23 @@ impl SnapshotWork {
         let Some(flushed) = copy.flushed_trie()? else { return Ok(()) };
         let mut trie = Trie::open_by_position(flushed.root, Arc::new(CurrentNodes::new(&copy)));
         let from = self.archive.known_record(&flushed.hash)?;
-        let moved = move_trie(&self.archive, &mut trie, &from, record);
-        moved.map_err(|error| self.archive.state_failure(record.number(), error))?;
-        let to = FlushedTrie { number: record.number(), hash: record.hash, root: record.state_root };
-        copy.flush_trie(trie.flush(), to)?;
+        let flush = |trie: &mut Trie| {
+            // The copy has no name before it is at the block.
+            let at = FlushedTrie { number: record.number(), hash: record.hash, root: trie.root_hash() };
+            copy.flush_trie(trie.flush(), at)
+        };
+        let rest = read_changes(&self.archive, &from, record, |part| {
+            if part.len() >= CHANGES_AT_ONCE {
+                mem::take(part).apply_to(&mut trie)?;
+            }
+            if trie.changed_keys() >= FLUSHED_KEYS {
+                flush(&mut trie)?;
+                trie.evict(KEPT_NODES);
+            }
+            Ok(())
+        })?;
+        apply_difference(&mut trie, &rest, record)?;
+        flush(&mut trie)?;
         Ok(copy.flush()?)
     }
 }

@@ -1,7 +1,9 @@
 //! Snapshots of the state at agreed heights.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,7 +11,7 @@ use rhizome_chain::{
     Chain, ChainConfig, ChainError, ProvenBlocks, SnapshotHeights, StateHistory, StateSnapshot, UpkeepTask,
 };
 use rhizome_evm::Deadline;
-use rhizome_primitives::{B256, Block, Bytes, ChainSpec};
+use rhizome_primitives::{Address, B256, Block, Bytes, ChainSpec, I256, keccak256};
 use rhizome_trie::snap_chunk::{CHUNK_SIZE, verify_chunk};
 
 use crate::config;
@@ -171,4 +173,63 @@ fn a_snapshot_off_the_best_chain_is_made_again() {
     let found = wait_for(&chain, &[14, 4]);
     assert!(found.iter().all(|snapshot| !old.contains(&snapshot.block().1)));
     found.iter().for_each(|snapshot| expect_complete(&chain, snapshot));
+}
+
+/// Set for the process that makes a snapshot.
+const FAR: &str = "RHIZOME_TEST_FAR_SNAPSHOT";
+/// Blocks, and keys that each of them adds.
+const FAR_BLOCKS: u64 = 40;
+const FAR_KEYS: u64 = 4_000;
+
+fn open_far(dir: &Path, snapshots: Option<SnapshotHeights>) -> Arc<Chain> {
+    Chain::open(ChainConfig {
+        proven_blocks: ProvenBlocks::Last(2),
+        snapshots,
+        ..config(ChainSpec::regtest(), Some(dir))
+    })
+    .unwrap()
+}
+
+#[test]
+fn a_far_snapshot_takes_little_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    let chain = open_far(dir.path(), None);
+    for block in 0..FAR_BLOCKS {
+        chain.mine(NOW).unwrap();
+        let filled = chain.change_state(move |state| {
+            for number in 0..FAR_KEYS {
+                let account = Address::from_word(keccak256((block * FAR_KEYS + number).to_be_bytes()));
+                state.set_balance(account, I256::ONE)?;
+            }
+            Ok(())
+        });
+        filled.unwrap();
+    }
+    drop(chain);
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["snapshots::makes_a_far_snapshot", "--exact", "--ignored", "--nocapture"])
+        .env(FAR, dir.path())
+        .output()
+        .unwrap();
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let value = |name: &str| -> u64 {
+        let found = lines.lines().find_map(|line| line.strip_prefix(name));
+        found.unwrap_or_else(|| panic!("{name} in {lines}")).parse().unwrap()
+    };
+    assert!(value("memory in KiB ") < 150 << 10, "{lines}");
+}
+
+/// Runs in a process for [`a_far_snapshot_takes_little_memory`].
+#[test]
+#[ignore = "part of another test"]
+fn makes_a_far_snapshot() {
+    let dir = std::env::var_os(FAR).unwrap();
+    let dir = Path::new(&dir);
+    let heights = SnapshotHeights { interval: 1_000, first: 1 };
+    let chain = open_far(dir, Some(heights));
+    let made = wait_for(&chain, &[1, 0]);
+    made.iter().for_each(|snapshot| expect_complete(&chain, snapshot));
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    println!("\nmemory in KiB {}", peak.map_or("0", |peak| peak.trim().trim_end_matches(" kB")));
 }
