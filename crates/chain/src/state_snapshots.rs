@@ -11,7 +11,7 @@ use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -147,7 +147,7 @@ impl SnapshotMaker {
             let mut work = work;
             work.open_existing();
             while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
-                work.step();
+                work.step(&stopped);
             }
         };
         let thread = thread::Builder::new().name("store-snapshots".into()).spawn(run);
@@ -231,7 +231,7 @@ impl SnapshotWork {
     }
 
     /// Makes the snapshots that are missing, and removes the other ones. A failed one is tried again later.
-    fn step(&mut self) {
+    fn step(&mut self, stopped: &Receiver<()>) {
         let head = self.publisher.head().number();
         for number in self.heights.latest(head).take(KEPT) {
             let Ok(Some(record)) = self.archive.main_record(number) else { continue };
@@ -240,11 +240,12 @@ impl SnapshotWork {
             if is_kept || is_late {
                 continue;
             }
-            match self.make(&record) {
+            match self.make(&record, stopped) {
                 Ok(snapshot) => {
                     self.failed.remove(&record.hash);
                     self.kept.lock().extend(snapshot);
                 }
+                Err(_) if is_stopped(stopped) => return,
                 Err(error) => {
                     let failure = format!("block {number}: {error}");
                     self.archive.upkeep.note_attempt(UpkeepTask::Snapshots, Some(&failure));
@@ -273,13 +274,17 @@ impl SnapshotWork {
     }
 
     /// Makes the snapshot of a block of the best chain, whose state must be kept.
-    fn make(&self, record: &Arc<BlockRecord>) -> Result<Option<Arc<StateSnapshot>>, ChainError> {
+    fn make(
+        &self,
+        record: &Arc<BlockRecord>,
+        stopped: &Receiver<()>,
+    ) -> Result<Option<Arc<StateSnapshot>>, ChainError> {
         self.archive.check_state(record.number())?;
         let unfinished = self.folder.join(UNFINISHED);
         remove_folder(&unfinished)?;
         fs::create_dir_all(&unfinished)?;
         self.archive.store.copy_to(&unfinished)?;
-        let moved = self.move_copy(&unfinished, record);
+        let moved = self.move_copy(&unfinished, record, stopped);
         moved.map_err(|error| self.archive.state_failure(record.number(), error))?;
         let path = self.folder.join(format!("{}-{:x}", record.number(), record.hash));
         remove_folder(&path)?;
@@ -287,8 +292,8 @@ impl SnapshotWork {
         self.open(&path)
     }
 
-    /// Moves the trie of a copy of the database to a block.
-    fn move_copy(&self, folder: &Path, record: &Arc<BlockRecord>) -> Result<(), ChainError> {
+    /// Moves the trie of a copy of the database to a block. Fails once the thread is to end.
+    fn move_copy(&self, folder: &Path, record: &Arc<BlockRecord>, stopped: &Receiver<()>) -> Result<(), ChainError> {
         Store::empty_all_but_trie(folder, &self.options)?;
         let copy = Arc::new(Store::open(folder, &self.identity, &self.options)?);
         let Some(flushed) = copy.flushed_trie()? else { return Ok(()) };
@@ -300,6 +305,9 @@ impl SnapshotWork {
             copy.flush_trie(trie.flush(), at)
         };
         let rest = read_changes(&self.archive, &from, record, |part| {
+            if is_stopped(stopped) {
+                return Err(ChainError::ImporterStopped);
+            }
             if part.len() >= CHANGES_AT_ONCE {
                 mem::take(part).apply_to(&mut trie)?;
             }
@@ -313,6 +321,11 @@ impl SnapshotWork {
         flush(&mut trie)?;
         Ok(copy.flush()?)
     }
+}
+
+/// Whether the thread is to end.
+fn is_stopped(stopped: &Receiver<()>) -> bool {
+    stopped.try_recv() == Err(TryRecvError::Disconnected)
 }
 
 fn remove_folder(path: &Path) -> io::Result<()> {
