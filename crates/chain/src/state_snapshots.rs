@@ -230,14 +230,15 @@ impl SnapshotWork {
         Ok(Some(Arc::new(StateSnapshot { number, hash, root, nodes: Arc::new(nodes), folder: Some(folder) })))
     }
 
-    /// Makes the snapshots that are missing, and removes the other ones. A failed one is tried again later.
+    /// Makes the snapshots that are missing and whose states are kept, and removes the other ones. A failed one is tried again later.
     fn step(&mut self, stopped: &Receiver<()>) {
         let head = self.publisher.head().number();
         for number in self.heights.latest(head).take(KEPT) {
             let Ok(Some(record)) = self.archive.main_record(number) else { continue };
             let is_kept = self.kept.lock().iter().any(|snapshot| snapshot.hash == record.hash);
             let is_late = self.failed.get(&record.hash).is_some_and(|failed| failed.elapsed() < RETRY);
-            if is_kept || is_late {
+            let is_below_history = number < self.archive.store.oldest_state();
+            if is_kept || is_late || is_below_history {
                 continue;
             }
             match self.make(&record, stopped) {
@@ -279,7 +280,6 @@ impl SnapshotWork {
         record: &Arc<BlockRecord>,
         stopped: &Receiver<()>,
     ) -> Result<Option<Arc<StateSnapshot>>, ChainError> {
-        self.archive.check_state(record.number())?;
         let unfinished = self.folder.join(UNFINISHED);
         remove_folder(&unfinished)?;
         fs::create_dir_all(&unfinished)?;

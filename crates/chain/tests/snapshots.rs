@@ -175,6 +175,31 @@ fn a_snapshot_off_the_best_chain_is_made_again() {
     found.iter().for_each(|snapshot| expect_complete(&chain, snapshot));
 }
 
+#[test]
+fn a_state_below_the_history_becomes_no_snapshot_and_is_no_failure() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = |snapshots| {
+        let chain = ChainConfig {
+            proven_blocks: ProvenBlocks::Last(2),
+            history: StateHistory::Last(8),
+            flushed_keys: 1,
+            snapshots,
+            ..config(ChainSpec::regtest(), Some(dir.path()))
+        };
+        Chain::open(chain).unwrap()
+    };
+    let chain = open(None);
+    mine(&chain, 20);
+    chain.prune(StateHistory::Last(8), |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(chain.oldest_state(), 12);
+    drop(chain);
+    let chain = open(Some(HEIGHTS));
+    wait_for(&chain, &[14]);
+    std::thread::sleep(Duration::from_millis(2_500));
+    wait_for(&chain, &[14]);
+    assert_eq!(chain.upkeep().failures, []);
+}
+
 /// Set for the process that makes a snapshot.
 const FAR: &str = "RHIZOME_TEST_FAR_SNAPSHOT";
 /// Blocks, and keys that each of them adds.
