@@ -73,6 +73,7 @@ pub fn answer(node: &Node) -> Answer {
     json.key("state").number(disk.state.cast_signed());
     json.key("history").number(disk.history.cast_signed());
     json.key("nodes").number(disk.nodes.cast_signed());
+    json.key("snapshots").number(disk.snapshots.cast_signed());
     json.key("other").number(disk.other.cast_signed());
     json.end_object();
     json.end_object();

@@ -46,7 +46,7 @@ use crate::mining::snapshots::Snapshots;
 use crate::older_blocks::OldestBlock;
 use crate::pruning;
 use crate::state_download::finish_after_kill;
-use crate::state_snapshots::{SnapshotMaker, SnapshotWork};
+use crate::state_snapshots::{self, SnapshotMaker, SnapshotWork};
 use crate::txpool::{PoolHead, TransactionPool};
 use crate::upkeep::UpkeepFigures;
 
@@ -407,9 +407,10 @@ impl Chain {
         Ok(self.archive.store.flush()?)
     }
 
-    /// Returns the size of the database's files, in bytes.
+    /// Returns the size of the database's files and of the snapshots, in bytes.
     pub fn disk_bytes(&self) -> Result<DiskBytes, ChainError> {
-        Ok(self.archive.store.disk_bytes()?)
+        let snapshots = state_snapshots::disk_bytes(self.archive.store.dir());
+        Ok(DiskBytes { snapshots, ..self.archive.store.disk_bytes()? })
     }
 
     /// Returns the cache look-ups of blocks and of receipts.
@@ -433,10 +434,16 @@ fn start_snapshots(
     archive: &Arc<Archive>,
     publisher: &Arc<HeadPublisher>,
 ) -> Result<Option<SnapshotMaker>, ChainError> {
-    let (Some(heights), DataDir::Path(dir)) = (config.snapshots, &config.data_dir) else { return Ok(None) };
-    if archive.store.node_versions() == NodeVersions::All {
+    let DataDir::Path(dir) = &config.data_dir else { return Ok(None) };
+    if !config.prunes_states {
         return Ok(None);
     }
+    let is_possible = archive.store.node_versions() == NodeVersions::Current;
+    let Some(heights) = config.snapshots.filter(|_| is_possible) else {
+        // They would stay for ever. A rest is removed at the next start.
+        drop(state_snapshots::remove_all(dir));
+        return Ok(None);
+    };
     let work = SnapshotWork::new(dir, heights, Arc::clone(archive), Arc::clone(publisher));
     SnapshotMaker::start(work).map(Some)
 }

@@ -201,7 +201,7 @@ pub struct ChainConfig {
     pub proven_blocks: ProvenBlocks,
     /// States of earlier blocks that are kept, at least those of proven blocks.
     pub history: StateHistory,
-    /// Gives up older states in the background.
+    /// Gives up older states in the background, makes the snapshots, and removes those of earlier settings.
     pub prunes_states: bool,
     /// Heights of the blocks whose states are kept for peers, the last two; `None`: none.
     pub snapshots: Option<SnapshotHeights>,

@@ -328,6 +328,46 @@ fn is_stopped(stopped: &Receiver<()>) -> bool {
     stopped.try_recv() == Err(TryRecvError::Disconnected)
 }
 
+/// Removes the snapshots of a data directory, which no chain has open.
+pub(crate) fn remove_all(dir: &Path) -> io::Result<()> {
+    remove_folder(&dir.join(FOLDER))
+}
+
+/// Returns the size of the files of all snapshots that only snapshots have, in bytes.
+pub(crate) fn disk_bytes(dir: &Path) -> u64 {
+    let (mut bytes, mut shared, mut pending) = (0, HashMap::new(), vec![dir.join(FOLDER)]);
+    while let Some(folder) = pending.pop() {
+        // Folders and files may vanish meanwhile.
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let Ok(found) = entry.metadata() else { continue };
+            if found.is_dir() {
+                pending.push(entry.path());
+                continue;
+            }
+            let Some((file, links)) = links_of(&found) else {
+                bytes += found.len();
+                continue;
+            };
+            let seen: &mut u64 = shared.entry(file).or_default();
+            *seen += 1;
+            bytes += if *seen == links { found.len() } else { 0 };
+        }
+    }
+    bytes
+}
+
+/// Returns the number of a file and that of its names; `None` where the system does not tell.
+#[cfg(unix)]
+fn links_of(file: &fs::Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((file.ino(), file.nlink()))
+}
+
+#[cfg(not(unix))]
+fn links_of(_file: &fs::Metadata) -> Option<(u64, u64)> {
+    None
+}
+
 fn remove_folder(path: &Path) -> io::Result<()> {
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

@@ -200,6 +200,37 @@ fn a_state_below_the_history_becomes_no_snapshot_and_is_no_failure() {
     assert_eq!(chain.upkeep().failures, []);
 }
 
+#[test]
+fn snapshots_are_counted_and_go_with_their_setting() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = |snapshots, prunes_states| {
+        let proven_blocks = ProvenBlocks::Last(2);
+        let chain = config(ChainSpec::regtest(), Some(dir.path()));
+        Chain::open(ChainConfig { proven_blocks, snapshots, prunes_states, ..chain }).unwrap()
+    };
+    let snapshots = dir.path().join("snapshots");
+    let chain = open(Some(HEIGHTS), true);
+    mine(&chain, 8);
+    wait_for(&chain, &[4, 0]);
+    let bytes = chain.disk_bytes().unwrap();
+    assert!(bytes.snapshots > 0 && bytes.total() >= bytes.snapshots, "{bytes:?}");
+    drop(chain);
+    // A command that reads leaves them. `prune` removes them, and a start.
+    let prune = |chain: &Chain| chain.prune(StateHistory::Archive, |_| ControlFlow::Continue(())).unwrap();
+    let chain = open(Some(HEIGHTS), false);
+    prune(&chain);
+    drop(chain);
+    let chain = open(None, false);
+    assert!(snapshots.exists());
+    prune(&chain);
+    assert!(!snapshots.exists() && chain.disk_bytes().unwrap().snapshots == 0);
+    drop(chain);
+    drop(wait_for(&open(Some(HEIGHTS), true), &[4, 0]));
+    assert!(snapshots.exists());
+    drop(open(None, true));
+    assert!(!snapshots.exists());
+}
+
 /// Set for the process that makes a snapshot.
 const FAR: &str = "RHIZOME_TEST_FAR_SNAPSHOT";
 /// Blocks, and keys that each of them adds.

@@ -14,6 +14,8 @@ pub struct DiskBytes {
     pub history: u64,
     /// All versions of trie nodes.
     pub nodes: u64,
+    /// Snapshots of states, without the files that they share with the database.
+    pub snapshots: u64,
     /// Everything else.
     pub other: u64,
 }
@@ -21,8 +23,8 @@ pub struct DiskBytes {
 impl DiskBytes {
     /// Returns the sum.
     pub fn total(&self) -> u64 {
-        let Self { blocks, state, history, nodes, other } = *self;
-        [blocks, state, history, nodes, other].into_iter().fold(0, u64::saturating_add)
+        let Self { blocks, state, history, nodes, snapshots, other } = *self;
+        [blocks, state, history, nodes, snapshots, other].into_iter().fold(0, u64::saturating_add)
     }
 
     /// Returns the size of the kind of a column.

@@ -31,6 +31,7 @@ use crate::mining::skipped_transaction::SkippedTransaction;
 use crate::mining::submission::{SubmissionError, SubmittedBlock};
 use crate::mining::{BlockTime, MineError, MinedBlock, SubmittedTransaction};
 use crate::pruning::{self, PruneProgress};
+use crate::state_snapshots;
 use crate::txpool::{AdmittedTransaction, PoolRejection};
 use crate::verification::{ChainVerifier, Verification, VerificationError, VerificationScope, VerifiedPart};
 
@@ -135,12 +136,16 @@ impl Chain {
     }
 
     /// Gives up the states that are older than a history asks for, and frees their space. `on_progress` may end the work; the
-    /// next call continues there. With [`StateHistory::Archive`] all states stay, and only replaced rows disappear.
+    /// next call continues there. With [`StateHistory::Archive`] all states stay, and only replaced rows disappear. Also removes the
+    /// snapshots if the settings do not ask for any.
     pub fn prune(
         &self,
         history: StateHistory,
         on_progress: impl FnMut(PruneProgress) -> ControlFlow<()>,
     ) -> Result<(), ChainError> {
+        if self.config.snapshots.is_none() {
+            state_snapshots::remove_all(self.archive.store.dir())?;
+        }
         pruning::prune_now(&self.importer, self.config.kept_states(history), on_progress)
     }
 
