@@ -69,7 +69,7 @@ pub enum StorageError {
         found: u32,
     },
     /// The directory holds other versions of trie nodes than the settings ask for.
-    #[error("data directory {} keeps {found}, the settings ask for {expected} (storage.proofs): `rhizome migrate --from {}` reads its blocks into a new one (--data-dir)", dir.display(), dir.display())]
+    #[error("data directory {} keeps {found}, the settings ask for {expected} (storage.proofs): `rhizome migrate --from {}` reads its blocks into a new one (--data-dir); to use it as it is, set storage.proofs to {}", dir.display(), dir.display(), found.setting())]
     WrongNodeVersions {
         /// The data directory.
         dir: PathBuf,

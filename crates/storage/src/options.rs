@@ -48,6 +48,14 @@ impl NodeVersions {
             Self::Current => b"current",
         }
     }
+
+    /// Returns the value of storage.proofs for such a directory.
+    pub(crate) fn setting(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Current => "a number, such as 128",
+        }
+    }
 }
 
 impl fmt::Display for NodeVersions {

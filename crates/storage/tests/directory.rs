@@ -52,6 +52,7 @@ fn other_node_versions_name_their_setting() {
     let error = Store::open(dir.path(), &identity(), &options).err().unwrap();
     assert!(matches!(error, StorageError::WrongNodeVersions { .. }), "{error}");
     assert!(error.to_string().contains(" (storage.proofs): `rhizome migrate"), "{error}");
+    assert!(error.to_string().ends_with("set storage.proofs to all"), "{error}");
 }
 
 #[test]
