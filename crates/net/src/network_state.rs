@@ -10,6 +10,7 @@ use crate::peer::Peer;
 use crate::peer::events::PeerEvent;
 use crate::registry::Registry;
 use crate::relay::AcceptedBlocks;
+use crate::snap::pivot_below;
 use crate::standing::{PeerStanding, ScoreEvent};
 use crate::traffic::{Closed, NetworkTraffic};
 use parking_lot::{Mutex, RwLock};
@@ -96,8 +97,12 @@ impl NetworkState {
     pub(crate) fn hello(&self) -> Hello {
         let port = self.listening.get().map_or(0, SocketAddr::port);
         let mut capabilities = vec![Capability::rsk(), Capability::rhizome()];
-        // The reference ends its synchronization if a server has no state.
-        if self.options.serves_snap && self.served.get().is_some_and(|chain| chain.has_state_snapshots()) {
+        // A peer asks for the state after the pivot only. The reference ends its synchronization if a server does not have it.
+        let has_state = |chain: &Arc<Chain>| {
+            let pivot = pivot_below(chain.head().number()).unwrap_or_default();
+            chain.state_snapshot(pivot).is_ok_and(|snapshot| snapshot.is_some())
+        };
+        if self.options.serves_snap && self.served.get().is_some_and(has_state) {
             capabilities.push(Capability::snap());
         }
         Hello::new(self.options.client.clone(), capabilities, port, self.options.key.id())

@@ -165,8 +165,14 @@ fn snap_is_announced_as_soon_as_there_is_a_state() {
     assert!(announced(open("all states", None)));
     assert!(!announced(current(None)));
     let chain = current(Some(SnapshotHeights::default()));
-    wait_for("a snapshot", Duration::from_secs(20), || chain.has_state_snapshots());
+    wait_for("a snapshot", Duration::from_secs(20), || chain.state_snapshot(0).unwrap().is_some());
     assert!(announced(chain));
+    // Peers ask for that of genesis.
+    let later = current(Some(SnapshotHeights { interval: 1, first: 1 }));
+    (0..5).for_each(|_| drop(later.mine(NOW).unwrap()));
+    let has = |number| later.state_snapshot(number).unwrap().is_some();
+    wait_for("later snapshots", Duration::from_secs(20), || has(5) && has(4) && !has(0));
+    assert!(!announced(later.clone()));
 }
 
 #[test]

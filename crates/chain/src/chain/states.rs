@@ -40,11 +40,6 @@ impl Chain {
         self.snapshot_maker.as_ref().map(SnapshotMaker::snapshots).unwrap_or_default()
     }
 
-    /// Whether the state of any block can be served to peers.
-    pub fn has_state_snapshots(&self) -> bool {
-        self.archive.store.node_versions() == NodeVersions::All || !self.state_snapshots().is_empty()
-    }
-
     /// Returns the snapshot of the state after block `number` of the best chain; `None` if there is none.
     pub fn state_snapshot(&self, number: u64) -> Result<Option<Arc<StateSnapshot>>, ChainError> {
         let Some(record) = self.main_block(number)? else { return Ok(None) };

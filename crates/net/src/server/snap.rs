@@ -1,13 +1,10 @@
 //! Answers to snap clients (docs/spec/p2p.md, 10.2). Only with `serves_snap`.
 
 use super::chain_server::{ChainServer, ServeError};
+use crate::snap::pivot_below;
 use rhizome_chain::{ChainError, STATE_CHUNK_BYTES};
 use rhizome_wire::rsk::{EncodedList, RskMessage, WeighedBlocks, block_strings};
 
-/// Distance of the blocks that may be checkpoints.
-const GRID: u64 = 5_000;
-/// Distance of the checkpoint from the grid.
-const DISTANCE: u64 = 3_840;
 /// Maximum number of blocks in an answer, and of those below a checkpoint.
 const BLOCKS: u64 = 400;
 /// Size in bytes above which an answer has fewer blocks: a frame is below 8 MiB.
@@ -24,7 +21,7 @@ pub(super) fn answer(server: &ChainServer, request: RskMessage<'_>) -> Result<Op
             })
         }
         RskMessage::SnapStatusRequest { id } => {
-            let checkpoint = (best - best % GRID).saturating_sub(DISTANCE);
+            let checkpoint = pivot_below(best).unwrap_or_default();
             let Some(trie_size) = trie_size(server, checkpoint)? else { return Ok(None) };
             weighed(server, checkpoint.saturating_sub(BLOCKS), checkpoint, |blocks| RskMessage::SnapStatusResponse {
                 id,
