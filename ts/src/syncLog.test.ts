@@ -41,10 +41,28 @@ test('behavior: progress is logged while syncing, then the end, and each failure
   expect(after10s(running)).toEqual([])
 })
 
+test('behavior: new bans, and a state that no peer delivers, are logged once', () => {
+  const lines: unknown[][] = []
+  const log = (...line: unknown[]) => lines.push(line)
+  let now = {}
+  const end = logSync(() => now as PeerFigures, true, { info: log, warn: log } as never)
+  const after10s = (bans: object, hasGivenUpState: boolean) => {
+    now = { sync: { ...idle, hasGivenUpState }, network: { bans } }
+    vi.advanceTimersByTime(10_000)
+    return lines.splice(0)
+  }
+  expect(after10s({ invalidHeader: 0 }, false)).toEqual([])
+  const bans = { invalidHeader: 1, invalidMessages: 2 }
+  expect(after10s(bans, false)).toEqual([[{ bans }, 'peers were banned']])
+  expect(after10s(bans, true)).toEqual([[{ head: 100 }, 'no peer delivers the state; every block is executed']])
+  expect(after10s(bans, true)).toEqual([])
+  end()
+})
+
 test('behavior: a node that searches for peers says every minute that there are none', () => {
   const lines: unknown[][] = []
   const logger = { warn: (...line: unknown[]) => lines.push(line) } as never
-  const network = { peers: { in: 0, out: 0 }, stalledSeconds: null, knownNodes: 3, closed: { lost: 7 } }
+  const network = { peers: { in: 0, out: 0 }, stalledSeconds: null, knownNodes: 3, bans: {}, closed: { lost: 7 } }
   const alone: PeerFigures = { sync: idle, network }
   let now: PeerFigures | undefined = alone
   const ends = [logSync(() => now, true, logger), logSync(() => alone, false, logger)]
@@ -69,7 +87,7 @@ test('behavior: a head that does not move is a warning every ten minutes, and it
   const lines: unknown[][] = []
   const peers = { in: 1, out: 2 }
   let seconds: number | null = null
-  const network = () => ({ peers, stalledSeconds: seconds, knownNodes: 3, closed: {} })
+  const network = () => ({ peers, stalledSeconds: seconds, knownNodes: 3, bans: {}, closed: {} })
   const log = (...line: unknown[]) => lines.push(line)
   const end = logSync(() => ({ sync: idle, network: network() }), true, { info: log, warn: log } as never)
   const after10s = (now: number | null) => {

@@ -13,12 +13,12 @@ const olderMs = 60_000
 /** Figures of a node with a network; undefined while the chain is not open. */
 export interface PeerFigures {
   readonly sync: SyncFigures | null
-  readonly network: Pick<NetworkFigures, 'peers' | 'stalledSeconds' | 'knownNodes' | 'closed'> | null
+  readonly network: Pick<NetworkFigures, 'peers' | 'stalledSeconds' | 'knownNodes' | 'bans' | 'closed'> | null
 }
 
 /**
- * Logs the progress of a running synchronization every ten seconds, its end, a failure of this node that stops it, every ten minutes
- * that the head does not move, every minute how far older blocks are stored, and, if the node searches for peers, that there are none.
+ * Logs the progress of a running synchronization every ten seconds, its end, a failure of this node that stops it, that no peer
+ * delivers a state, new bans, every ten minutes that the head does not move, every minute how far older blocks are stored, and, if the node searches for peers, that there are none.
  * Returns a function that ends it.
  */
 export function logSync(
@@ -29,6 +29,8 @@ export function logSync(
   let wasSyncing = false
   let failure: string | null = null
   let warnings = 0
+  let banned = 0
+  let hasGivenUp = false
   const timer = setInterval(() => {
     const { sync, network } = figures() ?? {}
     const now = sync ?? undefined
@@ -39,6 +41,12 @@ export function logSync(
       logger.warn({ head: now.head, seconds, peers: network?.peers }, 'the head does not move; dialling further nodes')
     else if (due === 0 && warnings > 0) logger.info({ head: now.head }, 'the head moves again')
     warnings = due
+    const bans = Object.values(network?.bans ?? {}).reduce((sum, count) => sum + count, 0)
+    if (bans > banned) logger.info({ bans: network?.bans }, 'peers were banned')
+    banned = bans
+    if (now.hasGivenUpState && !hasGivenUp)
+      logger.warn({ head: now.head }, 'no peer delivers the state; every block is executed')
+    hasGivenUp = now.hasGivenUpState
     if (now.failure !== null && now.failure !== failure)
       logger.error({ failure: now.failure }, 'the synchronization has stopped; trying again')
     failure = now.failure

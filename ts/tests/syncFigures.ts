@@ -21,6 +21,7 @@ export const idle: SyncFigures = {
   ready: 0,
   importing: 0,
   state: null,
+  hasGivenUpState: false,
   older: null,
   failure: null,
 }

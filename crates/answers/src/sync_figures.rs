@@ -49,6 +49,7 @@ fn write_status(json: &mut JsonWriter, status: &SyncStatus) {
         }
         None => json.null(),
     }
+    json.key("hasGivenUpState").raw(if status.has_given_up_state { b"true" } else { b"false" });
     json.key("older");
     match &status.older {
         Some(OlderStage { oldest, blocks_per_second }) => {

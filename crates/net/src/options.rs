@@ -143,6 +143,9 @@ pub struct Limits {
     pub answer_time: Duration,
     /// The same for a peer that is asked for a state or for older blocks.
     pub bulk_answer_time: Duration,
+    /// Time without a snap server, or without a chunk or block of a state, after which a later pivot is chosen, or all blocks are
+    /// executed.
+    pub state_time: Duration,
     /// Time after which the claim of a peer counts again that named another best block since, or headers of the future.
     pub claim_pause: Duration,
     /// Interval in which an outbound peer is replaced by a node of another network of addresses.
@@ -178,6 +181,7 @@ impl Default for Limits {
             redial_max: Duration::from_secs(60),
             answer_time: Duration::from_secs(10),
             bulk_answer_time: Duration::from_secs(15),
+            state_time: Duration::from_secs(120),
             claim_pause: Duration::from_secs(10),
             rotation_time: Duration::from_secs(30 * 60),
             stall_time: Duration::from_secs(10 * 60),

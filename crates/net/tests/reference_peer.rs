@@ -43,6 +43,8 @@ pub(crate) struct Behaviour {
     pub(crate) lowest: u64,
     /// Each answer is sent twice.
     pub(crate) repeats_answers: bool,
+    /// One byte of each chunk is changed.
+    pub(crate) wrong_chunks: bool,
     /// Serves states.
     pub(crate) states: Option<Arc<ChunkServer>>,
 }
@@ -167,7 +169,12 @@ impl ServedChain {
                 RskMessage::SnapBlocksResponse { id, blocks }.encode()
             }
             RskMessage::StateChunkRequest { id, number, from, .. } => {
-                return behaviour.states.as_ref()?.answer(id, number, from);
+                let mut answer = behaviour.states.as_ref()?.answer(id, number, from)?;
+                if behaviour.wrong_chunks {
+                    let middle = answer.len() / 2;
+                    answer[middle] ^= 1;
+                }
+                return Some(answer);
             }
             RskMessage::BlockRequest { id, hash } => {
                 let block = self.blocks[*self.by_hash.get(&hash)?].encode();

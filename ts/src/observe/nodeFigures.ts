@@ -70,6 +70,8 @@ export interface SyncFigures {
   readonly importing: number
   /** Null unless a state is downloaded. */
   readonly state: StateFigures | null
+  /** Whether all blocks are executed because no peer delivered a state. */
+  readonly hasGivenUpState: boolean
   /** Null unless older blocks are missing. */
   readonly older: OlderFigures | null
   /** Failure of this node that stopped the synchronization. */

@@ -99,6 +99,7 @@ mod tests {
             budget_waits: 0,
             load: SyncLoad::default(),
             download,
+            has_given_up_state: false,
             older,
             failure: None,
         }

@@ -40,6 +40,8 @@ pub(super) struct SnapPeer {
     verifying: usize,
     /// Chunks that the peer sent wrong or not at all.
     refused: HashSet<u64>,
+    /// Chunks that the peer sent wrong, also long ago.
+    wrong_chunks: HashSet<u64>,
     /// The peer sent wrong blocks or none.
     refuses_blocks: bool,
     /// Wrong answers since the last right one.
@@ -78,12 +80,17 @@ pub(super) struct SnapPeers {
 impl SnapPeers {
     pub(super) fn add(&mut self, peer: Arc<Peer>) {
         if peer.shared.serves_snap {
-            let key = key_of(&peer);
-            let (requests, refused) = (WaitingRequests::default(), HashSet::new());
-            let (verifying, wrong) = (0, 0);
-            let added =
-                SnapPeer { peer, requests, verifying, refused, refuses_blocks: false, wrong, rests_until: None };
-            self.all.insert(key, added);
+            let added = SnapPeer {
+                requests: WaitingRequests::default(),
+                verifying: 0,
+                refused: HashSet::new(),
+                wrong_chunks: HashSet::new(),
+                refuses_blocks: false,
+                wrong: 0,
+                rests_until: None,
+                peer,
+            };
+            self.all.insert(key_of(&added.peer), added);
         }
     }
 
@@ -174,19 +181,27 @@ impl SnapPeers {
         }
     }
 
-    /// Notes whether an answer was right. A wrong one is asked elsewhere: the chain of the peer may differ, so it is no offence.
-    pub(super) fn note(&mut self, key: PeerKey, request: SnapRequest, is_right: bool) {
-        let Some(peer) = self.all.get_mut(&key) else { return };
-        if is_right {
+    /// Notes a right answer.
+    pub(super) fn note_right(&mut self, key: PeerKey) {
+        if let Some(peer) = self.all.get_mut(&key) {
             peer.wrong = 0;
-            return;
         }
+    }
+
+    /// Notes a wrong answer, which is asked elsewhere. Returns the peer if it is a chunk that was wrong before, or the last one of too
+    /// many. Wrong blocks are no offence: the chain of the peer may differ.
+    pub(super) fn note_wrong(&mut self, key: PeerKey, request: SnapRequest) -> Option<Arc<Peer>> {
+        let peer = self.all.get_mut(&key)?;
         peer.refuse(request);
         peer.wrong += 1;
-        if peer.wrong >= MAX_WRONG {
+        let are_too_many = peer.wrong >= MAX_WRONG;
+        if are_too_many {
             peer.wrong = 0;
             peer.rests_until = Some(Instant::now() + REST);
         }
+        let SnapRequest::Chunk(index) = request else { return None };
+        let is_repeated = !peer.wrong_chunks.insert(index);
+        (is_repeated || are_too_many).then(|| Arc::clone(&peer.peer))
     }
 
     /// Gives up requests without an answer. A peer that answers nothing rests.
@@ -218,7 +233,10 @@ impl SnapPeers {
 
     /// Forgets all requests: another state is wanted.
     pub(super) fn forget_requests(&mut self) {
-        self.all.values_mut().for_each(|peer| drop(peer.requests.take_all()));
+        for peer in self.all.values_mut() {
+            drop(peer.requests.take_all());
+            peer.wrong_chunks.clear();
+        }
         self.forgive();
     }
 }

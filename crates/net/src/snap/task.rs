@@ -6,7 +6,7 @@ use super::pivot_below;
 use super::work::{AnswerContent, SnapWork, resume, take_answer, take_over};
 use crate::network_state::NetworkState;
 use crate::peer::events::{PeerEvent, PeerMessage};
-use crate::peer::{Peer, key_of};
+use crate::peer::{Peer, PeerKey, key_of};
 use crate::requests::{BackgroundWork, RequestTask};
 use crate::standing::ScoreEvent;
 use crate::sync::SyncProgress;
@@ -20,8 +20,6 @@ use std::time::{Duration, Instant};
 const FORGIVING_TIME: Duration = Duration::from_secs(30);
 /// Time after which the download is tried again after a failure of this node.
 const RETRY_TIME: Duration = Duration::from_secs(15);
-/// Time without a snap server, or without a chunk, after which a later pivot is chosen, or all blocks are executed.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Step of the download.
 enum SnapStage {
@@ -86,11 +84,10 @@ impl RequestTask for SnapTask {
                     SnapRequest::Blocks(_) => self.is_verifying_blocks = false,
                 }
                 match result {
+                    Ok(AnswerContent::Wrong) => self.note_wrong(key, request),
                     Ok(content) => {
-                        self.peers.note(key, request, content != AnswerContent::Wrong);
-                        if content != AnswerContent::Wrong {
-                            self.advanced = Instant::now();
-                        }
+                        self.peers.note_right(key);
+                        self.advanced = Instant::now();
                         if content == AnswerContent::Chunk {
                             self.progress.count_chunk();
                         }
@@ -99,7 +96,7 @@ impl RequestTask for SnapTask {
                         }
                     }
                     Err(StateDownloadError::Chain(error)) => self.fail(&error),
-                    Err(_) => self.peers.note(key, request, false),
+                    Err(_) => self.note_wrong(key, request),
                 }
             }
             SnapWork::TakenOver(Ok(())) => self.end(),
@@ -116,6 +113,7 @@ impl RequestTask for SnapTask {
     }
 
     fn excuse(&mut self, pause: Duration, now: Instant) {
+        self.advanced += pause;
         self.peers.excuse(pause, now);
     }
 
@@ -132,17 +130,20 @@ impl RequestTask for SnapTask {
         match &self.stage {
             SnapStage::Headers => self.choose_pivot(now),
             SnapStage::State(download) => {
+                let download = Arc::clone(download);
                 let pivot = download.pivot();
+                let is_stuck = self.has_waited(now);
                 let headers = self.chain.headers();
                 // The headers of the last run are read at the start.
                 let has_left = headers.at(pivot.number).is_some_and(|header| header.hash != pivot.hash);
-                let is_stuck = now.duration_since(self.advanced) >= PATIENCE && self.verifying.is_empty();
                 if has_left || (is_stuck && pivot_below(headers.best_number()) != Some(pivot.number)) {
                     self.peers.forget_requests();
                     self.claims = DifficultyClaims::default();
                     self.stage = SnapStage::Headers;
                     self.progress.set_download(None);
                     self.advanced = now;
+                } else if is_stuck && !download.is_complete() {
+                    self.give_up();
                 }
             }
             _ => {}
@@ -229,7 +230,7 @@ impl SnapTask {
         };
         if !is_answer {
             self.shared.report(peer, ScoreEvent::UnexpectedMessage);
-            self.peers.note(key, request, false);
+            self.note_wrong(key, request);
             return self.peers.verified(key);
         }
         let SnapStage::State(download) = &self.stage else { return self.peers.verified(key) };
@@ -240,10 +241,34 @@ impl SnapTask {
         take_answer(&self.work, download, key, request, message);
     }
 
+    /// Notes a wrong answer. A peer that only sends wrong chunks is banned: the pivot is so far below the best header that all honest
+    /// peers have the same one.
+    fn note_wrong(&mut self, key: PeerKey, request: SnapRequest) {
+        if let Some(peer) = self.peers.note_wrong(key, request) {
+            self.shared.report(&peer, ScoreEvent::InvalidMessage);
+        }
+    }
+
+    /// Whether the time without progress has passed. It does not count while this node fails, or without peers: then the network is out.
+    fn has_waited(&mut self, now: Instant) -> bool {
+        let has_passed = now.duration_since(self.advanced) >= self.shared.options.limits.state_time;
+        if has_passed && (self.retry_at.is_some() || self.shared.registry.is_empty()) {
+            self.advanced = now;
+            return false;
+        }
+        has_passed
+    }
+
     /// Stops after a failure of this node. No peer is punished. Tries again later.
     fn fail(&mut self, error: &ChainError) {
         self.progress.set_failure(Some(error.to_string()));
         self.retry_at = Some(Instant::now() + RETRY_TIME);
+    }
+
+    /// Lets all blocks be executed, because no peer delivers the state. Its chunks are deleted at the next start.
+    fn give_up(&mut self) {
+        self.progress.note_state_given_up();
+        self.end();
     }
 
     /// Lets the blocks be downloaded.
@@ -271,9 +296,8 @@ impl SnapTask {
             return self.end();
         };
         if self.peers.is_empty() {
-            if now.duration_since(self.advanced) >= PATIENCE {
-                // The state is not to be had.
-                self.end();
+            if self.has_waited(now) {
+                self.give_up();
             }
             return;
         }

@@ -4,7 +4,7 @@ use super::window::WindowLengths;
 use parking_lot::Mutex;
 use rhizome_chain::{Chain, STATE_CHUNK_BYTES, StateProgress};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Blocks by which the head may be behind the best header without counting as syncing (docs/spec/p2p-additions.md, C.5).
@@ -22,6 +22,7 @@ pub(crate) struct SyncProgress {
     headers: AtomicU64,
     bodies: AtomicU64,
     budget_waits: AtomicU64,
+    has_given_up_state: AtomicBool,
     /// Chunks of a state.
     chunks: AtomicU64,
     /// Older blocks stored.
@@ -115,6 +116,8 @@ pub struct SyncStatus {
     pub load: SyncLoad,
     /// Download of a state, while it is under way.
     pub download: Option<StateStage>,
+    /// Whether all blocks are executed because no peer delivered a state.
+    pub has_given_up_state: bool,
     /// Download of older blocks; `None` unless some are missing.
     pub older: Option<OlderStage>,
     /// Failure of this node that stopped the synchronization.
@@ -161,6 +164,7 @@ impl SyncProgress {
             budget_waits: self.budget_waits.load(Ordering::Relaxed),
             load: state.load,
             download,
+            has_given_up_state: self.has_given_up_state.load(Ordering::Relaxed),
             older: (*self.oldest.lock()).map(|oldest| OlderStage { oldest, blocks_per_second: older_per_second }),
             failure: state.failure.clone(),
         }
@@ -196,6 +200,10 @@ impl SyncProgress {
     pub(crate) fn note_oldest(&self, oldest: Option<u64>, stored: u64) {
         *self.oldest.lock() = oldest;
         self.older_blocks.fetch_add(stored, Ordering::Relaxed);
+    }
+
+    pub(crate) fn note_state_given_up(&self) {
+        self.has_given_up_state.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn set_failure(&self, failure: Option<String>) {
