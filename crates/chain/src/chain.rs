@@ -440,7 +440,7 @@ fn start_snapshots(
     }
     let is_possible = archive.store.node_versions() == NodeVersions::Current;
     let Some(heights) = config.snapshots.filter(|_| is_possible) else {
-        // They would stay for ever. A rest is removed at the next start.
+        // Nothing else removes them. A rest goes at the next start.
         drop(state_snapshots::remove_all(dir));
         return Ok(None);
     };

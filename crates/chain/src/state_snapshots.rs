@@ -356,7 +356,7 @@ pub(crate) fn disk_bytes(dir: &Path) -> u64 {
     bytes
 }
 
-/// Returns the number of a file and that of its names; `None` where the system does not tell.
+/// Returns the number of a file and that of its names; `None` on systems without these numbers.
 #[cfg(unix)]
 fn links_of(file: &fs::Metadata) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;

@@ -167,8 +167,8 @@ pub(crate) fn move_trie(
     apply_difference(trie, &difference, to)
 }
 
-/// Reads the changes from the state after block `from` to that after block `to`, both executed, block by block. `on_block` gets those that
-/// it has not taken yet. Returns the rest. Holds no block: thousands have gigabytes.
+/// Reads the changes from the state after block `from` to that after block `to`, both executed, block by block. `on_block` gets the
+/// changes since it last took them out. Returns the rest. Holds no block: thousands have gigabytes.
 pub(crate) fn read_changes(
     archive: &Archive,
     from: &BlockRecord,
