@@ -32,7 +32,6 @@ export function serverSbom(root, name, manifest, file, { sha256, source }) {
       : { version: source.tag, purl: `pkg:github/uNetworking/uWebSockets.js@${source.commit}` }
   const component = {
     type: 'library',
-    'bom-ref': `uWebSockets.js/${file}`,
     name: 'uWebSockets.js',
     version: origin.version,
     purl: origin.purl,
@@ -94,7 +93,6 @@ function npmComponent({ name, version, license, integrity }) {
   const [algorithm, digest] = integrity.split('-')
   return {
     type: 'library',
-    'bom-ref': purl,
     name,
     version,
     purl,
@@ -107,7 +105,6 @@ function crateComponent({ name, version, license, sha256 }) {
   const purl = `pkg:cargo/${name}@${version}`
   return {
     type: 'library',
-    'bom-ref': purl,
     name,
     version,
     purl,
@@ -131,9 +128,9 @@ function document(name, { version, license }, components) {
         licenses: [{ expression: license }],
       },
     },
-    // Npm may install one version in several places.
-    components: [...new Map(components.map((one) => [one['bom-ref'], one])).values()].sort((left, right) =>
-      left['bom-ref'] < right['bom-ref'] ? -1 : 1,
+    // Npm may install one version in several places. Each package URL is there once, so it needs no reference beside it.
+    components: [...new Map(components.map((one) => [one.purl, one])).values()].sort((left, right) =>
+      left.purl < right.purl ? -1 : 1,
     ),
   }
 }

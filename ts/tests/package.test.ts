@@ -86,7 +86,7 @@ describe.skipIf(process.platform === 'win32')('a release without publishing', ()
     const servers = nodeLines.map(({ abi }) => bomOf(`_${abi}.node`))
     for (const bom of [crates, npm, ...servers]) {
       expect(bom).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.6' })
-      const names = bom.components.map((component) => component['bom-ref'])
+      const names = bom.components.map((component) => component.purl)
       expect(new Set(names).size).toBe(names.length)
       for (const { version, purl, licenses, hashes } of bom.components) {
         expect([version, purl, licenses[0], hashes[0]?.content]).not.toContain(undefined)
@@ -156,7 +156,6 @@ function pretend(node: string, modules: string, glibc: string): string[] {
 
 interface Sbom {
   components: {
-    'bom-ref': string
     name: string
     version: string
     purl: string
