@@ -113,7 +113,7 @@ impl RequestTask for SnapTask {
     }
 
     fn excuse(&mut self, pause: Duration, now: Instant) {
-        self.advanced += pause;
+        self.advanced = (self.advanced + pause).min(now);
         self.peers.excuse(pause, now);
     }
 
@@ -267,8 +267,8 @@ impl SnapTask {
 
     /// Lets all blocks be executed, because no peer delivers the state. Its chunks are deleted at the next start.
     fn give_up(&mut self) {
-        self.progress.note_state_given_up();
         self.end();
+        self.progress.note_state_given_up();
     }
 
     /// Lets the blocks be downloaded.
