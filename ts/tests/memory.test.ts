@@ -126,10 +126,10 @@ function frame(opcode: number, text = ''): Buffer {
 }
 
 test('behavior: large answers over WebSocket are complete at any reading speed', async () => {
-  const client = await Client.open(await serveLarge(6))
+  const client = await Client.open(await serveLarge(3))
   const blink = setInterval(() => (client.socket.isPaused ? client.socket.resume() : client.socket.pause()), 20)
   for (const request of [getCode, getCode, version]) client.socket.send(request)
-  for (let large = 0; large < 2; large++) expect((await client.next())?.result).toBe(`0x${'ab'.repeat(3 * mega)}`)
+  for (let large = 0; large < 2; large++) expect((await client.next())?.result).toBe(`0x${'ab'.repeat(1.5 * mega)}`)
   expect(await client.next()).toMatchObject({ result: '33' })
   clearInterval(blink)
   client.socket.resume()

@@ -120,6 +120,8 @@ describe('subscriptions of a node with several workers', () => {
     await quick.result('eth_subscribe', ['newHeads'])
     slow.socket.pause()
     for (let round = 0; round < 50; round++) await node.result('evm_mine')
+    // The publication waits for the client for a quarter of a second.
+    await new Promise((resolve) => setTimeout(resolve, 1500))
     slow.socket.resume()
     expect(await slow.closed).toEqual({ code: 1013, reason: 'More than 200000 bytes wait to be read' })
     expect(await quick.take(50)).toHaveLength(50)

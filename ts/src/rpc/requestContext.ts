@@ -142,9 +142,14 @@ export class RequestContext {
     executionOwner[0] = this.caller?.account ?? 0
     executionOwner[1] = this.connection
     executing = this
-    const result = execute(deadlineMs, token, executions.inlineMs < maxInlineMs && !eventLoopBudget.isSpent)
-    executions.inlineMs += this.#now() - startedMs
-    return result instanceof Promise ? (wait(result, token, executions) as R) : result
+    try {
+      const result = execute(deadlineMs, token, executions.inlineMs < maxInlineMs && !eventLoopBudget.isSpent)
+      executions.inlineMs += this.#now() - startedMs
+      return result instanceof Promise ? (wait(result, token, executions) as R) : result
+    } finally {
+      // A later execution outside of a request must not ask for the network of one that has ended.
+      executing = undefined
+    }
   }
 
   /** Cancels running executions after the client has disconnected. */
