@@ -59,8 +59,8 @@ impl<'a> BranchAdoption<'a> {
         let mut batch = WriteBatch::default();
         if store.node_versions() == NodeVersions::Current {
             overlay.visit_nodes(|position, message| {
-                let column = store.database.engine()?;
-                let column = column.column(TRIE)?;
+                let engine = store.database.engine()?;
+                let column = engine.column(TRIE)?;
                 match message.is_empty() {
                     true => batch.delete_cf(column, position),
                     false => batch.put_cf(column, position, message),
@@ -74,6 +74,10 @@ impl<'a> BranchAdoption<'a> {
         }
         batch.delete_cf(store.database.engine()?.column(META)?, ADOPTED_BRANCH_KEY);
         store.database.write_batch(batch)?;
+        // A loss of power must not bring the row back without the folder.
+        if !store.database.settings.is_temporary {
+            store.flush()?;
+        }
         drop(overlay);
         BranchOverlay::discard(store)
     }

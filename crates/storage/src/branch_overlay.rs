@@ -22,7 +22,7 @@ use crate::node_files::NodeFileError;
 use crate::{StorageError, Store};
 
 const FOLDER: &str = "branch";
-/// Size of a memtable. Two columns have at most two each.
+/// Size of a memtable. Each of two columns has at most three.
 const WRITE_BUFFER_BYTES: usize = 8 << 20;
 const BATCH_BYTES: usize = 1 << 20;
 

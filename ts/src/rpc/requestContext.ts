@@ -147,7 +147,7 @@ export class RequestContext {
       executions.inlineMs += this.#now() - startedMs
       return result instanceof Promise ? (wait(result, token, executions) as R) : result
     } finally {
-      // A later execution outside of a request must not ask for the network of one that has ended.
+      // A later execution outside of a request must not ask for the network of an ended request.
       executing = undefined
     }
   }
