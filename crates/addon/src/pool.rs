@@ -156,17 +156,21 @@ impl Queue {
     }
 }
 
+/// Whether a client has fewer running jobs than it may.
+fn may_run(running: &HashMap<(u32, u32), usize>, most: usize) -> impl Fn((u32, u32)) -> bool {
+    move |client| running.get(&client).is_none_or(|count| *count < most)
+}
+
 impl PoolQueue {
     /// Whether a job waits whose client has fewer running jobs than it may.
     fn may_take(&self) -> bool {
-        self.jobs.has_job_of(|client| self.running.get(&client).is_none_or(|count| *count < self.most_of_client))
+        self.jobs.has_job_of(may_run(&self.running, self.most_of_client))
     }
 
     fn take(&mut self) -> Option<((u32, u32), Job)> {
-        let Self { jobs, running, most_of_client, .. } = self;
-        let taken = jobs.pop_of(|client| running.get(&client).is_none_or(|count| count < most_of_client));
+        let taken = self.jobs.pop_of(may_run(&self.running, self.most_of_client));
         if let Some((client, _)) = &taken {
-            *running.entry(*client).or_default() += 1;
+            *self.running.entry(*client).or_default() += 1;
         }
         taken
     }

@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use rhizome_chain::{Chain, ChainConfig, ImportOutcome, PreparedBlock, StreamedBlock};
+use rhizome_chain::{Chain, ChainConfig, ImportOutcome, PreparedBlock};
 use rhizome_pow::solve;
 use rhizome_primitives::{Block, Bytes, ChainSpec};
 
-use crate::{config, with_state};
+use crate::{config, outcomes, with_state};
 
 const NOW: u64 = 1_700_000_000;
 
@@ -19,17 +19,6 @@ fn open(name: &'static str) -> Arc<Chain> {
 fn mined(name: &'static str, count: usize) -> Vec<Block> {
     let chain = open(name);
     (0..count).map(|_| chain.mine(NOW).unwrap().block.clone()).collect()
-}
-
-/// Imports as a stream; returns the outcomes.
-fn outcomes(chain: &Chain, blocks: &[Block]) -> Vec<&'static str> {
-    let mut outcomes = Vec::new();
-    let on_block = |block: StreamedBlock| {
-        outcomes.push(block.result.as_ref().map_or("", ImportOutcome::name));
-        ControlFlow::Continue(())
-    };
-    chain.import_stream(blocks.iter().map(Block::encode), on_block).unwrap();
-    outcomes
 }
 
 fn executed_side_blocks(chain: &Chain, blocks: &[Block]) -> usize {

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use rhizome_chain::{Chain, ChainConfig, ChainEvent, ImportOutcome, ProvenBlocks, StreamedBlock};
+use rhizome_chain::{Chain, ChainConfig, ChainEvent, ProvenBlocks};
 use rhizome_pow::solve;
 use rhizome_primitives::{Address, B256, Block, ChainSpec};
 use rhizome_storage::{ChainIdentity, CurrentNodes, NodeVersions, Store, StoreOptions};
 use rhizome_trie::{NodePosition, NodeSource};
 
-use crate::{config, with_state};
+use crate::{config, outcomes, with_state};
 
 const NOW: u64 = 1_700_000_000;
 /// More than the blocks of one step.
@@ -35,16 +35,6 @@ fn open(dir: Option<&Path>, proven_blocks: ProvenBlocks, miner: u8) -> Arc<Chain
 fn mined(miner: u8, count: usize) -> Vec<Block> {
     let chain = open(None, ProvenBlocks::All, miner);
     (0..count).map(|_| chain.mine(NOW).unwrap().block.clone()).collect()
-}
-
-fn import(chain: &Chain, blocks: &[Block]) -> Vec<&'static str> {
-    let mut outcomes = Vec::new();
-    let on_block = |block: StreamedBlock| {
-        outcomes.push(block.result.as_ref().map_or("", ImportOutcome::name));
-        ControlFlow::Continue(())
-    };
-    chain.import_stream(blocks.iter().map(Block::encode), on_block).unwrap();
-    outcomes
 }
 
 fn check(chain: &Chain, tip: &Block) {
@@ -77,7 +67,7 @@ fn a_long_branch_becomes_the_best_chain() {
     for proven in [ProvenBlocks::Last(10), ProvenBlocks::All] {
         let (dir, copies) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let chain = open(Some(dir.path()), proven, 1);
-        import(&chain, &head);
+        outcomes(&chain, &head);
         // The directory after a kill behind each step.
         let left: Arc<Mutex<Vec<PathBuf>>> = Arc::default();
         let (source, target, seen) = (dir.path().to_owned(), copies.path().to_owned(), Arc::clone(&left));
@@ -87,7 +77,7 @@ fn a_long_branch_becomes_the_best_chain() {
             copy(&source, &path);
             seen.lock().push(path);
         }));
-        import(&chain, &branch);
+        outcomes(&chain, &branch);
         check(&chain, &branch[BRANCH - 1]);
         assert!(!dir.path().join("branch").exists());
         let left = left.lock().clone();
@@ -101,13 +91,13 @@ fn a_long_branch_becomes_the_best_chain() {
             let tip = branch.iter().find(|block| block.hash() == resumed.head().hash());
             check(&resumed, tip.unwrap_or(&head[0]));
             assert!(!path.join("branch").exists());
-            import(&resumed, &branch);
+            outcomes(&resumed, &branch);
             check(&resumed, &branch[BRANCH - 1]);
         }
         assert_eq!(chain.mine(NOW).unwrap().number(), BRANCH as u64 + 1);
         // Back to the first branch.
         let longer = mined(1, BRANCH + 10);
-        import(&chain, &longer);
+        outcomes(&chain, &longer);
         check(&chain, &longer[BRANCH + 9]);
         drop(chain);
         let chain = open(Some(dir.path()), proven, 1);
@@ -124,7 +114,7 @@ fn the_rows_of_the_state_are_those_of_a_straight_import() {
     let rows = |dir: &Path, imported: &[&[Block]]| {
         let chain = open(Some(dir), ProvenBlocks::Last(10), 1);
         let identity = ChainIdentity { chain_id: chain.spec().chain_id, genesis: chain.main_hash(0).unwrap().unwrap() };
-        imported.iter().for_each(|blocks| drop(import(&chain, blocks)));
+        imported.iter().for_each(|blocks| drop(outcomes(&chain, blocks)));
         // A clean stop flushes the trie.
         drop(chain);
         let options = StoreOptions { node_versions: NodeVersions::Current, ..StoreOptions::default() };
@@ -159,8 +149,8 @@ fn an_invalid_long_branch_leaves_the_head() {
     for proven in [ProvenBlocks::Last(10), ProvenBlocks::All] {
         let dir = tempfile::tempdir().unwrap();
         let chain = open(Some(dir.path()), proven, 1);
-        import(&chain, &head);
-        assert!(import(&chain, &branch).contains(&"INVALID_BLOCK"));
+        outcomes(&chain, &head);
+        assert!(outcomes(&chain, &branch).contains(&"INVALID_BLOCK"));
         check(&chain, &head[HEAD - 1]);
         assert!(!dir.path().join("branch").exists());
         assert_eq!(chain.mine(NOW).unwrap().number(), HEAD as u64 + 1);

@@ -39,12 +39,13 @@ mod verification;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flate2::read::GzDecoder;
-use rhizome_chain::{Chain, ChainConfig, DataDir, ImportOutcome, PreparedBlock, VerificationScope};
-use rhizome_primitives::{ChainSpec, hex};
+use rhizome_chain::{Chain, ChainConfig, DataDir, ImportOutcome, PreparedBlock, StreamedBlock, VerificationScope};
+use rhizome_primitives::{Block, ChainSpec, hex};
 
 fn vectors_folder() -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors")).to_owned()
@@ -86,4 +87,15 @@ fn with_state(from: u64, to: u64) -> VerificationScope {
 
 fn import(chain: &Chain, line: &str) -> ImportOutcome {
     chain.import_prepared(PreparedBlock::decode(&raw(line), chain.spec()).unwrap()).unwrap()
+}
+
+/// Imports as a stream; returns the outcomes.
+fn outcomes(chain: &Chain, blocks: &[Block]) -> Vec<&'static str> {
+    let mut outcomes = Vec::new();
+    let on_block = |block: StreamedBlock| {
+        outcomes.push(block.result.as_ref().map_or("", ImportOutcome::name));
+        ControlFlow::Continue(())
+    };
+    chain.import_stream(blocks.iter().map(Block::encode), on_block).unwrap();
+    outcomes
 }

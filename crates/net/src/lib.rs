@@ -59,5 +59,5 @@ pub use peer::outbox::SendError;
 pub use peer::{Peer, PeerDirection};
 pub use rhizome_wire::session::{Enode, EnodeError, HostPort, NodeId, NodeKey};
 pub use standing::{PeerScore, PeerStanding, PunishmentRule, ScoreEvent, ScoredPeer};
-pub use sync::{OlderStage, StateStage, SyncLoad, SyncStatus, WindowLengths};
+pub use sync::{NEAR_BLOCKS, OlderStage, StateStage, SyncLoad, SyncStatus, WindowLengths};
 pub use traffic::{MessageCount, PeerTraffic};

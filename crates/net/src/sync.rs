@@ -16,7 +16,7 @@ mod verify;
 mod window;
 
 pub(crate) use progress::SyncProgress;
-pub use progress::{OlderStage, StateStage, SyncLoad, SyncStatus};
+pub use progress::{NEAR_BLOCKS, OlderStage, StateStage, SyncLoad, SyncStatus};
 pub use window::WindowLengths;
 
 use crate::peer::events::PeerEvent;

@@ -268,7 +268,7 @@ describe('log filters', () => {
     expect(await poll('0x1', room)).toEqual([])
   })
 
-  test('behavior: a branch that returns after a part of its removed logs was told is told from there on', async () => {
+  test('behavior: when a branch returns, only the blocks whose removed logs were sent are sent again', async () => {
     const { chain, registry, poll } = setUp()
     await registry.newLogFilter({}, 'a', noLimit)
     const old = ['g', 'a', 'b', 'c', 'd']

@@ -3,10 +3,7 @@
 use crate::error::Answer;
 use crate::json::{self, JsonWriter};
 use crate::node::Node;
-use rhizome_net::{PeerNetwork, StateStage, SyncStatus};
-
-/// Most missing blocks of an archive with which the node counts as synchronized, as with headers of peers.
-const FEW_BLOCKS: u64 = 24;
+use rhizome_net::{NEAR_BLOCKS, PeerNetwork, StateStage, SyncStatus};
 
 /// Returns false within 24 blocks of the best validated header, and of the last block of archives that are imported. Otherwise the numbers of the block at
 /// which this synchronization began, of the head, and of the best validated header, and the block that each stage has reached, in the
@@ -18,7 +15,7 @@ pub fn answer(node: &Node) -> Answer {
         Some(status) => object(&status),
         None => {
             let head = node.chain().head().number();
-            match node.archive_import().filter(|(_, last)| *last > head + FEW_BLOCKS) {
+            match node.archive_import().filter(|(_, last)| *last > head + NEAR_BLOCKS) {
                 Some((start, last)) => archive_object(start, head, last),
                 None => json::boolean(false),
             }

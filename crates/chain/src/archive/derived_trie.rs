@@ -201,6 +201,11 @@ pub(crate) fn apply_difference(
     to: &Arc<BlockRecord>,
 ) -> Result<(), ChainError> {
     difference.apply_to(trie)?;
+    check_root(trie, to)
+}
+
+/// Compares the root of a trie that was derived for a block.
+pub(crate) fn check_root(trie: &Trie, to: &BlockRecord) -> Result<(), ChainError> {
     let root = trie.root_hash();
     if root == to.state_root {
         return Ok(());

@@ -13,7 +13,7 @@ use rhizome_storage::{BranchOverlay, ChangeSet, CurrentNodes, NodeVersions, Stor
 use rhizome_trie::{NodeSource, SourceError, SourceNode, StateDelta, StateError, StateReader, Trie, WantedNode, keys};
 
 use crate::archive::Archive;
-use crate::archive::derived_trie::{apply_difference, move_trie, read_changes};
+use crate::archive::derived_trie::{apply_difference, check_root, move_trie, read_changes};
 use crate::archive::record::BlockRecord;
 use crate::config::ChainConfig;
 use crate::error::ChainError;
@@ -231,11 +231,7 @@ impl ImportState {
             Ok(())
         })?;
         self.apply_to_branch(&rest)?;
-        let root = self.trie.root_hash();
-        if root == base.state_root {
-            return Ok(());
-        }
-        Err(ChainError::DerivedRoot { number: base.number(), hash: base.hash, expected: base.state_root, root })
+        check_root(&self.trie, base)
     }
 
     fn apply_to_branch(&mut self, part: &ChangeSet) -> Result<(), ChainError> {
@@ -259,9 +255,10 @@ impl ImportState {
         branch.is_some_and(|branch| branch.changes.recent.len() >= self.most_branch_changes)
     }
 
-    /// Moves changes and new nodes of a long branch out of the memory, and evicts nodes if their memory is used up. No block may be in
-    /// flight.
+    /// Moves changes and new nodes of a long branch out of the memory. Evicts nodes of any branch if their memory is used up. No block
+    /// may be in flight.
     pub(crate) fn spill_branch(&mut self) -> Result<(), ChainError> {
+        let mut budget = self.budget;
         if let Some(branch) = self.branch.as_mut().filter(|branch| branch.is_long) {
             let changes = Arc::make_mut(&mut branch.changes);
             let overlay = match &changes.overlay {
@@ -273,11 +270,11 @@ impl ImportState {
                 overlay.put_nodes(&self.trie.flush())?;
             }
             *changes = BranchChanges { recent: ChangeSet::default(), overlay: Some(overlay) };
+            // The rest of the memory is for the rows of a branch and the batches that adopt it.
+            budget /= BRANCH_SHARE;
         }
-        // The rest of the memory is for the rows of a branch and the batches that adopt it.
-        let nodes = self.budget / BRANCH_SHARE;
-        if self.is_full(self.trie.created_nodes().saturating_add(self.budget - nodes)) {
-            self.evict_to(nodes / 8 * KEPT_EIGHTHS);
+        if self.is_full(self.trie.created_nodes().saturating_add(self.budget - budget)) {
+            self.evict_to(budget / 8 * KEPT_EIGHTHS);
         }
         Ok(())
     }

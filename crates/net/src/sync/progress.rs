@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Blocks by which the head may be behind the best header without counting as syncing (docs/spec/p2p-additions.md, C.5).
-const NEAR: u64 = 24;
+pub const NEAR_BLOCKS: u64 = 24;
 /// Time for which a synchronization counts as under way after its end: callers that ask now and then see short ones, too.
 const SHOWN_TIME: Duration = Duration::from_secs(1);
 /// Time over which rates are averaged.
@@ -126,7 +126,7 @@ pub struct SyncStatus {
 
 /// Whether a head counts as behind the best header.
 fn is_behind(head: u64, best: u64) -> bool {
-    best > head + NEAR
+    best > head + NEAR_BLOCKS
 }
 
 impl SyncProgress {
@@ -273,8 +273,8 @@ mod tests {
     fn a_short_synchronization_is_shown_for_a_second() {
         let (mut state, begin) = (ProgressState::default(), Instant::now());
         let after = |milliseconds| begin + Duration::from_millis(milliseconds);
-        assert!(!state.is_syncing(10, 10 + NEAR, begin));
-        assert!(state.is_syncing(10, 11 + NEAR, begin));
+        assert!(!state.is_syncing(10, 10 + NEAR_BLOCKS, begin));
+        assert!(state.is_syncing(10, 11 + NEAR_BLOCKS, begin));
         assert!(state.is_syncing(500, 500, after(900)) && state.start == Some(10));
         assert!(!state.is_syncing(500, 500, after(1_001)) && state.start.is_none());
     }
