@@ -1,15 +1,21 @@
 import type { Cursor } from '../native/feed.ts'
 import type { Answer } from '../rpc/envelope.ts'
-import { code, invalidParams, RpcError } from '../rpc/errors.ts'
+import { code, invalidParams, RpcError, responseTooLarge } from '../rpc/errors.ts'
 import { checkKept, isDepthTag, type LogFilter } from '../rpc/parameters/logFilter.ts'
 import type { FilterSource } from './source.ts'
 import type { LogFilterData } from './store.ts'
 
 const nothing = '[]'
 
+/** Last block that a poll returned. */
+export interface LogCursor extends Cursor {
+  /** Number of its logs that the caller has. Absent: all. */
+  readonly logs?: number
+}
+
 /** Logs and the block up to which they were read. */
 interface Reading {
-  readonly cursor: Cursor
+  readonly cursor: LogCursor
   readonly logs: string
 }
 
@@ -50,7 +56,7 @@ export class LogReader {
   }
 
   /** Returns the logs since a cursor (null: the first poll): first removed logs of a reorganization, then new ones. */
-  async changes(seen: Cursor | null): Promise<Reading> {
+  async changes(seen: LogCursor | null): Promise<Reading> {
     if (this.#filter.criteria.blockHash !== undefined) return this.#onceByHash(seen)
     for (;;) {
       const removed = seen === null ? undefined : await this.#removedSince(seen)
@@ -87,17 +93,32 @@ export class LogReader {
         return { cursor, logs: await this.range(this.#filter.from, cursor.number) }
       } catch (error) {
         const last = lastFitting(error)
-        if (last === null) throw error
-        most = last
+        if (last === null && cursor.number === this.#filter.from) return this.#part(cursor, error)
+        most = last ?? this.#filter.from
       }
     }
   }
 
+  /** Reads the logs of a block behind those that the caller has (none, if the cursor does not say), as many as fit. */
+  async #part({ logs: first = 0, ...block }: LogCursor, error: unknown): Promise<Reading> {
+    const found = await this.#source.logs(this.#query({ blockHash: block.hash }), Number.MAX_SAFE_INTEGER)
+    const rest = logsOf(textOf(found)).slice(first)
+    const count = fitting(rest, this.#maxBytes)
+    if (count === 0) throw error
+    const isPart = count < rest.length
+    return { cursor: isPart ? { ...block, logs: first + count } : block, logs: arrayOf(rest.slice(0, count)) }
+  }
+
   /** Reads the removed logs of as many blocks as fit, from the highest down. `isPart`: the next poll continues below them. */
-  async #removedSince(seen: Cursor): Promise<Reading & { readonly isPart: boolean }> {
+  async #removedSince(seen: LogCursor): Promise<Reading & { readonly isPart: boolean }> {
     let most = Number.POSITIVE_INFINITY
+    let failure: unknown = responseTooLarge(this.#maxBytes)
     for (;;) {
       const { removed, cursor: fork } = this.#source.movementSince(seen, 0)
+      // With a shared store, another node may have had a block that this one lacks.
+      const sent = (removed[0] ?? fork.hash) === seen.hash ? seen.logs : undefined
+      if (sent !== undefined && removed.length === 0) return { ...(await this.#part(seen, failure)), isPart: true }
+      if (sent !== undefined) most = 1
       const left = removed.slice(most).reverse()
       const isPart = left.length > 0
       const hashes = removed.slice(0, most)
@@ -107,19 +128,28 @@ export class LogReader {
       })
       try {
         const cursor = isPart ? this.#source.branchCursor(fork, left) : fork
-        const logs = wanted.length === 0 ? nothing : textOf(await this.#removed(wanted))
-        return { cursor, logs, isPart }
+        if (wanted.length === 0) return { cursor, logs: nothing, isPart }
+        if (most > 1) return { cursor, logs: textOf(await this.#removed(wanted, this.#maxBytes)), isPart }
+        // One block, from its last log down: the caller has the first ones until the next poll.
+        const found = logsOf(textOf(await this.#removed(wanted, Number.MAX_SAFE_INTEGER))).slice(0, sent)
+        const kept = found.length - fitting(found.toReversed(), this.#maxBytes)
+        if (kept === found.length && kept > 0) throw failure
+        const logs = arrayOf(found.slice(kept))
+        if (kept === 0) return { cursor, logs, isPart }
+        const block = this.#source.branchCursor(fork, removed.toReversed())
+        return { cursor: { ...block, logs: kept }, logs, isPart: true }
       } catch (error) {
         // The error does not name the blocks that fit.
         const isTooLarge = error instanceof RpcError && error.code === code.logLimitExceeded
-        if (!isTooLarge || hashes.length === 1) throw error
+        if (!isTooLarge || most === 1) throw error
+        failure = error
         most = Math.ceil(hashes.length / 2)
       }
     }
   }
 
-  #removed(hashes: readonly string[]): Promise<Answer> {
-    return this.#source.removedLogs(hashes, this.#query({}), this.#maxBytes)
+  #removed(hashes: readonly string[], maxBytes: number): Promise<Answer> {
+    return this.#source.removedLogs(hashes, this.#query({}), maxBytes)
   }
 
   /** Adds the logs of as many new blocks as fit to removed logs. The next poll continues behind them. */
@@ -138,8 +168,8 @@ export class LogReader {
         const last = lastFitting(error)
         // Removed logs alone are progress, too.
         if (last === null && used > 0) return removed
-        if (last === null) throw error
-        most = last - below
+        if (last === null && hashes.length === 1) return this.#part(cursor, error)
+        most = last === null ? 1 : last - below
       }
     }
   }
@@ -200,6 +230,25 @@ function hex(number: number): string {
 
 function textOf(answer: Answer): string {
   return typeof answer === 'string' ? answer : answer.toString('latin1')
+}
+
+/** Returns the logs in a JSON array of them, without their braces. No text in a log has braces. */
+function logsOf(array: string): string[] {
+  return array === nothing ? [] : array.slice(2, -2).split('},{')
+}
+
+function arrayOf(logs: readonly string[]): string {
+  return logs.length === 0 ? nothing : `[{${logs.join('},{')}}]`
+}
+
+/** Returns the number of logs, from the first on, whose array has at most `maxBytes`. */
+function fitting(logs: readonly string[], maxBytes: number): number {
+  let bytes = 1
+  const first = logs.findIndex((log) => {
+    bytes += log.length + 3
+    return bytes > maxBytes
+  })
+  return first === -1 ? logs.length : first
 }
 
 /** Joins JSON arrays. */

@@ -10,9 +10,6 @@ import type { FilterSource } from './source.ts'
 
 const noLimit = Number.POSITIVE_INFINITY
 
-/** Text of a log in an answer. */
-const logText = JSON.stringify({ log: 'a', removed: false })
-
 /** Chain of blocks with one log each that can grow and fork. */
 class Chain implements FilterSource {
   blocks: string[] = ['g']
@@ -82,15 +79,27 @@ class Chain implements FilterSource {
     const from = query.fromBlock === 'earliest' ? 0 : Number(query.fromBlock ?? head)
     const to = Number(query.toBlock ?? head)
     const found = query.blockHash === undefined ? this.blocks.slice(from, to + 1) : [query.blockHash]
-    const text = JSON.stringify(found.map((hash) => ({ log: hash, removed: false })))
+    const text = this.#logsOf(found, false)
     if (text.length <= maxBytes) return text
     // As in the core: the error names the range that fits.
-    const fitting = from + Math.floor((maxBytes - 1) / (logText.length + 1)) - 1
+    const fitting =
+      from + found.findLastIndex((_, index) => this.#logsOf(found.slice(0, index), false).length <= maxBytes) - 1
     throw new RpcError(-32011, 'too large', { toBlock: fitting < from ? null : `0x${fitting.toString(16)}` })
   }
 
+  /** Numbers of logs of blocks with several: a1, a2 ... */
+  counts = new Map<string, number>()
+
+  #logsOf(blocks: readonly string[], removed: boolean): string {
+    const names = blocks.flatMap((hash) => {
+      const count = this.counts.get(hash)
+      return count === undefined ? [hash] : Array.from({ length: count }, (_, index) => `${hash}${index + 1}`)
+    })
+    return JSON.stringify(names.map((log) => ({ log, removed })))
+  }
+
   async removedLogs(blocks: readonly string[], _filter: string, maxBytes: number): Promise<string> {
-    const text = JSON.stringify(blocks.map((hash) => ({ log: hash, removed: true })))
+    const text = this.#logsOf(blocks, true)
     // As in the core: without the range that fits.
     if (text.length > maxBytes) throw new RpcError(-32012, 'too large')
     return text
@@ -320,6 +329,41 @@ describe('log filters', () => {
     for (const maxBytes of [0, 2, room - 1]) await expect(poll('0x1', maxBytes)).rejects.toMatchObject({ code: -32011 })
     expect(await poll('0x1', room)).toEqual(logs('a'))
     expect(await poll('0x1', room)).toEqual(logs('b'))
+  })
+
+  test('behavior: the logs of a block that do not fit are returned by several polls', async () => {
+    const { chain, registry, poll } = setUp()
+    await registry.newLogFilter({}, 'a', noLimit)
+    chain.counts.set('b', 5)
+    chain.mine('a', 'b', 'c')
+    const room = JSON.stringify(logs('b1', 'b2')).length
+    for (const part of [['a'], ['b1', 'b2'], ['b3', 'b4'], ['b5'], ['c'], []]) {
+      expect(await poll('0x1', room)).toEqual(logs(...part))
+    }
+    await registry.newLogFilter({ fromBlock: '0x2', toBlock: '0x2' }, 'a', noLimit)
+    for (const part of [['b1', 'b2'], ['b3', 'b4'], ['b5'], []]) {
+      expect(await poll('0x2', room)).toEqual(logs(...part))
+    }
+  })
+
+  test('behavior: of a removed block, the logs that were sent are removed by several polls, from the last one down', async () => {
+    const { chain, registry, poll } = setUp()
+    await registry.newLogFilter({}, 'a', noLimit)
+    chain.counts.set('b', 5)
+    const old = ['g', 'a', 'b', 'c']
+    chain.mine('a', 'b', 'c')
+    for (const [height, hash] of old.entries()) chain.branches.set(hash, old.slice(0, height + 1))
+    const room = JSON.stringify(logs('b1', 'b2')).length
+    for (const part of [['a'], ['b1', 'b2'], ['b3', 'b4']]) expect(await poll('0x1', room)).toEqual(logs(...part))
+    chain.fork(0, 'A')
+    expect(await poll('0x1', room)).toEqual(logs('-b3', '-b4'))
+    // The block returns: the caller has its first two logs.
+    chain.fork(0, 'a', 'b', 'c')
+    for (const part of [['b3', 'b4'], ['b5'], ['c']]) expect(await poll('0x1', room)).toEqual(logs(...part))
+    chain.fork(0, 'A', 'B')
+    for (const part of [['-c'], ['-b4', '-b5'], ['-b2', '-b3'], ['-b1'], ['-a', 'A'], ['B'], []]) {
+      expect(await poll('0x1', room)).toEqual(logs(...part))
+    }
   })
 
   test('behavior: the logs of a block hash are returned once', async () => {

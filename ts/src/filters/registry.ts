@@ -1,7 +1,7 @@
 import type { Cursor } from '../native/feed.ts'
 import { filterNotFound, limitReached, responseTooLarge } from '../rpc/errors.ts'
 import type { LogFilter } from '../rpc/parameters/logFilter.ts'
-import { installLogFilter, LogReader } from './logFilter.ts'
+import { installLogFilter, type LogCursor, LogReader } from './logFilter.ts'
 import type { FilterPort } from './port.ts'
 import type { FilterSource } from './source.ts'
 import type { FilterStore, PendingSeen, StoredFilter } from './store.ts'
@@ -102,7 +102,7 @@ export class FilterRegistry implements FilterPort {
   async #read({ filter, seen }: StoredFilter, maxBytes: number): Promise<Reading> {
     if (filter.kind === 'log') {
       const reader = new LogReader(this.#source, filter, maxBytes)
-      const { logs, cursor } = await reader.changes(JSON.parse(seen) as Cursor | null)
+      const { logs, cursor } = await reader.changes(JSON.parse(seen) as LogCursor | null)
       return { result: logs, seen: JSON.stringify(cursor) }
     }
     if (filter.kind === 'block') {

@@ -15,6 +15,8 @@ const cursor = Type.Object(
     hash,
     /** Hashes of some blocks below it, ascending, for nodes that never had the block. */
     trail: Type.Optional(Type.Array(hash)),
+    /** Number of logs of the block that the caller has, if not all. */
+    logs: Type.Optional(height),
   },
   closed,
 )
