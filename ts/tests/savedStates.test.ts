@@ -2,6 +2,7 @@ import { createTestClient, encodeFunctionData, http, parseAbi, publicActions } f
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { NodeProcess } from './node.ts'
+import { Client } from './webSocket.ts'
 
 // anvil_dumpState, anvil_loadState, anvil_reorg, anvil_rollback, and the lines of console.sol in traces.
 
@@ -85,9 +86,27 @@ describe('reorganizations', () => {
       gas: 21_000n,
       gasPrice: 10n ** 9n,
     })
+    const client = await Client.open(node.url)
+    await client.result('eth_subscribe', ['newHeads'])
     const { error } = await node.ask('anvil_reorg', [2, [[raw, 1]]])
     expect(error).toMatchObject({ code: -32010 })
     expect((await latest()).hash).toBe(before.hash)
+    // A subscription hears of no block, and then of the next one.
+    await node.result('evm_mine')
+    const [head] = await client.take(1)
+    expect(head?.params.result).toMatchObject({ parentHash: before.hash, hash: (await latest()).hash })
+    await client.close()
+  })
+
+  test('behavior: a subscription hears of the new blocks only', async () => {
+    const client = await Client.open(node.url)
+    await client.result('eth_subscribe', ['newHeads'])
+    const old = await latest()
+    await node.result('anvil_reorg', [3])
+    const heads = (await client.take(3)).map((one) => one.params.result as Block)
+    expect(heads.map((head) => Number(head.number))).toEqual([-2, -1, 0].map((below) => Number(old.number) + below))
+    expect(heads.at(-1)?.hash).toBe((await latest()).hash)
+    await client.close()
   })
 
   test('error: more blocks than there are, or a transaction behind them', async () => {

@@ -161,12 +161,14 @@ pub(crate) fn open(
         node = node.with_mining(mining);
     }
     // Registered after the node's own listener, which fills the feeds: a notified worker finds the change there.
-    let process = process::process();
+    let (process, source) = (process::process(), Arc::downgrade(&chain));
     chain.on_event(Box::new(move |event| match event {
-        ChainEvent::NewHead { .. } => process.notify_heads(),
-        ChainEvent::PendingTransaction { .. } => process.pending.notify(),
         ChainEvent::TransactionSkipped(_) => process.left_out.notify(),
         ChainEvent::TransactionAdmitted { .. } => {}
+        // A notified worker would read blocks that may be deleted again, and then the old ones as new.
+        _ if source.upgrade().is_some_and(|chain| chain.is_provisional()) => {}
+        ChainEvent::NewHead { .. } => process.notify_heads(),
+        ChainEvent::PendingTransaction { .. } => process.pending.notify(),
     }));
     Ok(node)
 }

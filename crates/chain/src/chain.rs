@@ -170,6 +170,11 @@ impl Chain {
         Ok(self.archive.store.write_bans(lines)?)
     }
 
+    /// Whether the head is one of a command that may still put back the head of before. Listeners hear of its end.
+    pub fn is_provisional(&self) -> bool {
+        self.publisher.is_provisional()
+    }
+
     /// Adds a listener. It runs on the thread of the event after the new head is visible, in the order of the events. It must
     /// neither block nor write to the chain.
     pub fn on_event(&self, listener: Box<dyn Fn(&ChainEvent) + Send + Sync>) {

@@ -204,6 +204,7 @@ impl Chain {
             let Some(height) = chain.snapshots.height_below(depth) else { return Ok(false) };
             let replaced = ReplacedBranch::read(writer, height)?;
             let (snapshots, time) = (chain.snapshots.save(), chain.settings.save_time());
+            let _provisional = chain.publisher.begin_provisional();
             let lowest = chain.snapshots.roll_back(writer, height)?;
             // The first block differs from the one before, and with it all later ones.
             let later = BlockTime::NotBefore(lowest.saturating_add(1));

@@ -1,5 +1,5 @@
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
 
@@ -21,6 +21,18 @@ pub(crate) struct HeadPublisher {
     side_changes: AtomicU64,
     /// Number of replacements of the state after a block.
     state_changes: AtomicU64,
+    is_provisional: AtomicBool,
+}
+
+/// A command that moves the head several times, and may put it back.
+pub(crate) struct ProvisionalHeads<'a>(&'a HeadPublisher);
+
+impl Drop for ProvisionalHeads<'_> {
+    fn drop(&mut self) {
+        self.0.is_provisional.store(false, Ordering::Release);
+        let (enacted, retracted, head) = (Vec::new(), Vec::new(), self.0.head());
+        self.0.listeners.emit(&ChainEvent::NewHead { number: head.number(), hash: head.hash(), enacted, retracted });
+    }
 }
 
 impl HeadPublisher {
@@ -32,7 +44,19 @@ impl HeadPublisher {
             listeners: ChainListeners::default(),
             side_changes: AtomicU64::new(0),
             state_changes: AtomicU64::new(0),
+            is_provisional: AtomicBool::new(false),
         }
+    }
+
+    /// Begins a command whose heads are provisional. The end of the returned guard is reported like a new head without blocks.
+    pub(crate) fn begin_provisional(&self) -> ProvisionalHeads<'_> {
+        self.is_provisional.store(true, Ordering::Release);
+        ProvisionalHeads(self)
+    }
+
+    /// Whether a command may still put back the head of before.
+    pub(crate) fn is_provisional(&self) -> bool {
+        self.is_provisional.load(Ordering::Acquire)
     }
 
     /// Returns the best block. Never blocks.
