@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import { availableParallelism } from 'node:os'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { NodeProcess } from './node.ts'
 
@@ -47,3 +48,24 @@ test('behavior: a client with many connections delays neither the calls of anoth
   expect(refused.text).toContain('Invalid input')
   expect(refused.ms).toBeLessThan(500)
 })
+
+test.runIf(availableParallelism() > 1)(
+  'behavior: several clients with endless calls leave a thread to others',
+  { timeout: 30_000 },
+  async () => {
+    let isOver = false
+    const attack = async (address: string) => {
+      while (!isOver) await post(endless, address)
+    }
+    const attacks = Array.from({ length: 18 }, (_, index) => attack(`127.0.0.${10 + (index % 6)}`))
+    // Until then each has had a turn.
+    await new Promise((resolve) => setTimeout(resolve, 4000))
+    const calls: { ms: number; text: string }[] = []
+    for (let round = 0; round < 5; round++) calls.push(await post(short, '127.0.0.2'))
+    isOver = true
+    await Promise.all(attacks)
+    for (const { text } of calls) expect(text).toContain('"result":"0x"')
+    const [, , median] = calls.map(({ ms }) => ms).sort((one, other) => one - other)
+    expect(median).toBeLessThan(250)
+  },
+)

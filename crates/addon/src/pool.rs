@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 /// Stack size of a thread: contract calls nest 400 deep.
 const STACK_BYTES: usize = 64 << 20;
@@ -24,7 +25,13 @@ pub(crate) enum JobOutcome {
 /// Work for a thread of the pool.
 pub(crate) type Job = Box<dyn FnOnce(JobOutcome) + Send>;
 
-/// Threads with one bounded queue. One thread is always left for another client than the one whose jobs all others run. Dropping the pool runs the queued jobs and joins the threads.
+/// Shorter jobs bar no client from the last free thread.
+const LONG_JOB: Duration = Duration::from_millis(100);
+/// For this many times the duration of a long job, its client is barred: it has a hundredth of the last thread at most.
+const BARRED_TIMES: u32 = 100;
+
+/// Threads with one bounded queue. The last free thread takes jobs of clients that run none on the others and had no long ones lately.
+/// Dropping the pool runs the queued jobs and joins the threads.
 pub(crate) struct Pool {
     queue: Arc<Queue>,
     threads: Vec<JoinHandle<()>>,
@@ -41,6 +48,8 @@ struct PoolQueue {
     jobs: FairQueue<Job>,
     /// Number of running jobs of each client that has any: app and client of their owner.
     running: HashMap<(u32, u32), usize>,
+    /// Clients whose long jobs bar them from the last thread, and until when.
+    barred: HashMap<(u32, u32), Instant>,
     /// Most jobs of one client that run at a time.
     most_of_client: usize,
     is_closed: bool,
@@ -62,6 +71,7 @@ impl Pool {
         let waiting = Mutex::new(PoolQueue {
             jobs: FairQueue::new(waiting),
             running: HashMap::new(),
+            barred: HashMap::new(),
             most_of_client: threads,
             is_closed: false,
         });
@@ -125,21 +135,22 @@ fn start_thread(name: String, queue: Arc<Queue>, counts: Arc<Counts>) -> std::io
         let mut ended = None;
         while let Some((client, job)) = queue.next(ended.take()) {
             counts.running.fetch_add(1, Ordering::Relaxed);
+            let started = Instant::now();
             job(JobOutcome::Started);
             counts.running.fetch_sub(1, Ordering::Relaxed);
             counts.open.fetch_sub(1, Ordering::Relaxed);
-            ended = Some(client);
+            ended = Some((client, started.elapsed()));
         }
     })
 }
 
 impl Queue {
-    /// Waits for a job, and returns it with its client. `ended`: client of the last job of this thread. `None` once the pool is closed
-    /// and the queue is empty.
-    fn next(&self, ended: Option<(u32, u32)>) -> Option<((u32, u32), Job)> {
+    /// Waits for a job, and returns it with its client. `ended`: client and duration of the last job of this thread. `None` once the
+    /// pool is closed and the queue is empty.
+    fn next(&self, ended: Option<((u32, u32), Duration)>) -> Option<((u32, u32), Job)> {
         let mut waiting = self.waiting.lock();
-        if let Some(ended) = ended {
-            waiting.end(ended);
+        if let Some((client, duration)) = ended {
+            waiting.end(client, duration);
         }
         loop {
             let job = waiting.take();
@@ -156,26 +167,39 @@ impl Queue {
     }
 }
 
-/// Whether a client has fewer running jobs than it may.
-fn may_run(running: &HashMap<(u32, u32), usize>, most: usize) -> impl Fn((u32, u32)) -> bool {
-    move |client| running.get(&client).is_none_or(|count| *count < most)
+/// Whether a client may have a thread: if it runs fewer than `most` jobs, and if it is barred, all clients together.
+fn may_run(
+    running: &HashMap<(u32, u32), usize>,
+    barred: &HashMap<(u32, u32), Instant>,
+    most: usize,
+) -> impl Fn((u32, u32)) -> bool {
+    let (is_last, now) = (most > 1 && running.values().sum::<usize>() >= most, Instant::now());
+    move |client| {
+        running.get(&client).is_none_or(|count| *count < most)
+            && !(is_last && barred.get(&client).is_some_and(|until| *until > now))
+    }
 }
 
 impl PoolQueue {
-    /// Whether a job waits whose client has fewer running jobs than it may.
+    /// Whether a job waits whose client may have a thread.
     fn may_take(&self) -> bool {
-        self.jobs.has_job_of(may_run(&self.running, self.most_of_client))
+        self.jobs.has_job_of(may_run(&self.running, &self.barred, self.most_of_client))
     }
 
     fn take(&mut self) -> Option<((u32, u32), Job)> {
-        let taken = self.jobs.pop_of(may_run(&self.running, self.most_of_client));
+        let taken = self.jobs.pop_of(may_run(&self.running, &self.barred, self.most_of_client));
         if let Some((client, _)) = &taken {
             *self.running.entry(*client).or_default() += 1;
         }
         taken
     }
 
-    fn end(&mut self, client: (u32, u32)) {
+    fn end(&mut self, client: (u32, u32), duration: Duration) {
+        if duration >= LONG_JOB {
+            let now = Instant::now();
+            self.barred.retain(|_client, until| *until > now);
+            self.barred.insert(client, now + duration * BARRED_TIMES);
+        }
         match self.running.get_mut(&client) {
             Some(count) if *count > 1 => *count -= 1,
             _ => drop(self.running.remove(&client)),
