@@ -91,14 +91,14 @@ describe('reorganizations', () => {
     const { error } = await node.ask('anvil_reorg', [2, [[raw, 1]]])
     expect(error).toMatchObject({ code: -32010 })
     expect((await latest()).hash).toBe(before.hash)
-    // A subscription hears of no block, and then of the next one.
+    // A subscription reports none of these blocks, but the next one.
     await node.result('evm_mine')
     const [head] = await client.take(1)
     expect(head?.params.result).toMatchObject({ parentHash: before.hash, hash: (await latest()).hash })
     await client.close()
   })
 
-  test('behavior: a subscription hears of the new blocks only', async () => {
+  test('behavior: a subscription reports the new blocks only', async () => {
     const client = await Client.open(node.url)
     await client.result('eth_subscribe', ['newHeads'])
     const old = await latest()

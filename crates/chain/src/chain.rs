@@ -170,7 +170,7 @@ impl Chain {
         Ok(self.archive.store.write_bans(lines)?)
     }
 
-    /// Whether the head is one of a command that may still put back the head of before. Listeners hear of its end.
+    /// Whether the head is one of a command that may still put back the head of before. Its end is an event, too.
     pub fn is_provisional(&self) -> bool {
         self.publisher.is_provisional()
     }

@@ -99,7 +99,7 @@ export class LogReader {
     }
   }
 
-  /** Reads the logs of a block behind those that the caller has (none, if the cursor does not say), as many as fit. */
+  /** Reads the logs of a block that the caller lacks, as many as fit. */
   async #part({ logs: first = 0, ...block }: LogCursor, error: unknown): Promise<Reading> {
     const found = await this.#source.logs(this.#query({ blockHash: block.hash }), Number.MAX_SAFE_INTEGER)
     const rest = logsOf(textOf(found)).slice(first)
