@@ -173,14 +173,13 @@ impl MethodEntry {
 
     /// Returns true if the arguments decode. Empty data decode to zeros and empty arrays.
     fn accepts(&self, arguments: Arguments<'_>) -> bool {
-        (arguments.is_empty() || arguments.has_slots(self.arguments.len()))
-            && self.arguments.iter().enumerate().all(|(slot, kind)| match kind {
-                Int | Bool | Address => arguments.integer(slot).is_some(),
-                Word => arguments.word_at(slot).is_some(),
-                Bytes | Text => arguments.bytes(slot).is_some(),
-                ByteList => arguments.list(slot).is_some(),
-                WordList => arguments.words(slot).is_some(),
-            })
+        self.arguments.iter().enumerate().all(|(slot, kind)| match kind {
+            Int | Bool | Address => arguments.integer(slot).is_some(),
+            Word => arguments.word_at(slot).is_some(),
+            Bytes | Text => arguments.bytes(slot).is_some(),
+            ByteList => arguments.list(slot).is_some(),
+            WordList => arguments.words(slot).is_some(),
+        })
     }
 }
 
@@ -316,6 +315,16 @@ mod tests {
         assert_eq!(method(&[&hex!("bd0c1fff")[..], &[0; 31]].concat()), None);
         assert_eq!(method(&hex!("bd0c1fff")), Some(Method::GetBtcBlockchainBlockHeaderByHeight));
         assert_eq!(method(&hex!("739e364a")), None);
+    }
+
+    #[test]
+    fn the_last_offset_may_be_cut() {
+        // `getRetiringFederatorPublicKeyOfType(int256,string)`: at offset 0 the number 3 is the length of the text.
+        let is_accepted = |bytes: usize| {
+            let number = [&[0; 31][..], &[3]].concat();
+            parse(&[&hex!("68bc2b2b")[..], &number, &vec![0; bytes]].concat(), &Rules::all()).is_some()
+        };
+        assert_eq!([2, 3, 22, 32].map(is_accepted), [false, true, true, true]);
     }
 
     #[test]

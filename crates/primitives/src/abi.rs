@@ -26,11 +26,6 @@ impl<'a> Arguments<'a> {
         self.0.is_empty()
     }
 
-    /// Returns true if the data contain `count` complete words.
-    pub fn has_slots(self, count: usize) -> bool {
-        self.0.len() >= 32 * count
-    }
-
     /// Returns the `bytes32` in head slot `slot`.
     pub fn word_at(self, slot: usize) -> Option<[u8; 32]> {
         self.word(32 * slot).map(|word| word.to_be_bytes())
