@@ -146,7 +146,7 @@ impl<'e> BlockRun<'e> {
 
 #[cfg(test)]
 mod tests {
-    use rhizome_primitives::{BRIDGE, Header, hex};
+    use rhizome_primitives::{B256, BRIDGE, Header, I256, hex, keccak256};
 
     use super::*;
     use crate::fixtures::{NoAncestors, contract, rich, signed, world};
@@ -191,6 +191,25 @@ mod tests {
         assert!(matches!(execute(&[9], transactions.clone()), Err(ExecError::Edges { transactions: 3 })));
         assert!(matches!(execute(&[2, 1], transactions.clone()), Err(ExecError::Edges { .. })));
         assert!(matches!(execute(&[3], transactions), Err(ExecError::SequentialContract { index: 2 })));
+    }
+
+    #[test]
+    fn a_creation_at_a_deleted_account_depends_on_the_deletion() {
+        let spec = ChainSpec::regtest();
+        let env = BlockEnv::from_header(&Header::new(1, &spec));
+        // Contract 2 creates a contract of empty init code, at the address of one that destroys itself.
+        let (factory, child) = (contract(2), contract(2).create2(B256::ZERO, keccak256([])));
+        let reader = world(&[(child, &hex!("33ff")), (factory, &hex!("6000600060006000f500"))]);
+        let mut executor = BlockExecutor::new(&spec, env, reader, &NoAncestors).unwrap();
+        let other = Address::with_last_byte(0x77);
+        executor.state().add_balance(other, I256::MAX).unwrap();
+        let mut list = SublistState { gas_limit: 1_000_000, ..SublistState::default() };
+        let mut accesses = |sender, to| {
+            let call = signed(0, Some(to), &[], 100_000, 0);
+            executor.execute_tracked(&call, sender, false, &mut list).unwrap().1
+        };
+        let deletion = accesses(rich(), child);
+        assert!(deletion.conflicts_with(&accesses(other, factory)));
     }
 
     #[test]

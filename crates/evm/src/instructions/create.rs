@@ -83,11 +83,12 @@ pub(super) fn create<const IS_CREATE2: bool>(context: OpcodeContext<'_, '_>) -> 
     machine.state.increase_nonce(creator).or_stop(machine)?;
 
     let checkpoint = machine.state.checkpoint();
+    let account = machine.state.locate(address.into());
+    // Read before the deletions are asked: the outcome depends on them, so that a miner must see an access of the account.
+    let exists = machine.state.exists_at(account).or_stop(machine)?;
     if machine.active_rules.has_collisions && machine.origin.deleted_before.contains(&address) {
         return push(interpreter, U256::ZERO);
     }
-    let account = machine.state.locate(address.into());
-    let exists = machine.state.exists_at(account).or_stop(machine)?;
     if exists {
         let has_code = machine.state.code_length(address).or_stop(machine)? != 0;
         let has_nonce = !machine.state.nonce(address).or_stop(machine)?.is_zero();
