@@ -197,7 +197,7 @@ mod tests {
     fn a_creation_at_a_deleted_account_depends_on_the_deletion() {
         let spec = ChainSpec::regtest();
         let env = BlockEnv::from_header(&Header::new(1, &spec));
-        // Contract 2 creates a contract of empty init code, at the address of one that destroys itself.
+        // Contract 2 creates a contract of empty init code, at the address of a contract that destroys itself.
         let (factory, child) = (contract(2), contract(2).create2(B256::ZERO, keccak256([])));
         let reader = world(&[(child, &hex!("33ff")), (factory, &hex!("6000600060006000f500"))]);
         let mut executor = BlockExecutor::new(&spec, env, reader, &NoAncestors).unwrap();

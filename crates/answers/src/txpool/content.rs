@@ -8,7 +8,7 @@ use rhizome_chain::{PooledTransaction, WaitReason, WaitReasons};
 use rhizome_primitives::{B256, U256};
 use std::collections::HashMap;
 
-/// The pool with whole transactions. `gasPrice` and `value` are DATA of the shortest bytes, zero is `0x00`. With
+/// The pool with whole transactions. `gasPrice` and `value` are DATA of the shortest signed bytes. With
 /// `AnswerOptions::explains_waiting` each has a `reason` for waiting. Fails with -32011 above `max_bytes`.
 pub fn answer(node: &Node, max_bytes: usize) -> Answer {
     if !node.options().explains_waiting {
@@ -54,10 +54,25 @@ fn write(json: &mut JsonWriter, pooled: &PooledTransaction, reason: Option<&str>
     json.end_object();
 }
 
+/// Writes the bytes of Java's `BigInteger`: a zero byte precedes a first bit of 1.
 fn write_amount(json: &mut JsonWriter, amount: &U256) {
-    if amount.is_zero() {
-        json.data(&[0]);
-    } else {
-        json.data(&amount.to_be_bytes_trimmed_vec());
+    let start = 31_usize.saturating_sub(amount.bit_len() / 8);
+    json.data(amount.to_be_bytes::<32>().get(start..).unwrap_or_default());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_have_a_sign_bit() {
+        let amount = |value: U256| {
+            let mut json = JsonWriter::new();
+            write_amount(&mut json, &value);
+            String::from_utf8(json.finish()).unwrap()
+        };
+        let amounts = [0, 12, 127, 140, 256].map(|value: u64| amount(U256::from(value)));
+        assert_eq!(amounts, ["\"0x00\"", "\"0x0c\"", "\"0x7f\"", "\"0x008c\"", "\"0x0100\""]);
+        assert_eq!(amount(U256::MAX >> 1), format!("\"0x7f{}\"", "ff".repeat(31)));
     }
 }
