@@ -80,6 +80,12 @@ test('behavior: public networks neither mine nor sign by default', () => {
   expect(hasWallet(config)).toBe(false)
 })
 
+test('behavior: numbers of blocks may be numbers', () => {
+  const storage = (text: string) => loadConfig({ file: file(`[storage]\n${text}\n`) }).storage
+  expect(storage('proofs = 128\nhistory = 2000')).toMatchObject({ proofs: '128', history: '2000' })
+  expect(() => storage('proofs = 1.5')).toThrow('storage.proofs: expected a number of blocks, or all, got "1.5"')
+})
+
 test('behavior: the database takes less memory on small machines', () => {
   const config = loadConfig({})
   const megabytes = (memory: number, settings = config, use: DatabaseUse = 'node') => {

@@ -151,7 +151,10 @@ function withDefaults(settings: Record<string, unknown>): unknown {
     if (leaf.preset === undefined) continue
     const inner = names.length === 1 ? complete : (complete[names[0] ?? ''] ?? {})
     if (typeof inner !== 'object') continue
-    if ((inner as Record<string, unknown>)[names.at(-1) ?? ''] === undefined) put(complete, leaf.path, leaf.preset)
+    const value = (inner as Record<string, unknown>)[names.at(-1) ?? '']
+    if (value === undefined) put(complete, leaf.path, leaf.preset)
+    // A text may be a number: `proofs = 128`. The schema check judges its digits, as those of a flag.
+    else if (typeof value === 'number' && typeof leaf.preset === 'string') put(complete, leaf.path, `${value}`)
   }
   return complete
 }
