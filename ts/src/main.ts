@@ -137,6 +137,7 @@ async function startWith(
     logKeptStates(opened, logger)
     logUncomparedStates(opened, logger)
     for (const note of opened.fork?.notes ?? []) logger.warn(note)
+    if (opened.warning !== undefined) logger.warn({ head: opened.number }, opened.warning)
     if (stateFiles !== undefined) await loadState(native, stateFiles)
     if (fleet !== undefined) native.startFleet(JSON.stringify({ ...fleet, restore: restore ?? null }))
     if (network !== undefined) native.startNetwork(JSON.stringify(network))
@@ -284,6 +285,8 @@ interface OpenedNode {
   readonly number: number
   readonly history: string
   readonly fork?: { readonly notes: readonly string[] }
+  /** Writes that the database has lost. */
+  readonly warning?: string
   /** Null: all. */
   readonly keptStates: number | null
   readonly oldestState: number

@@ -6,7 +6,7 @@ use crate::node::Node;
 use crate::sync_figures;
 use rhizome_chain::ProvenBlocks;
 
-/// Returns a JSON object: network, chain id, genesis, the block of a fork and its remote node (`fork`), head, best validated header (`bestHeader`), an unfinished download of a state
+/// Returns a JSON object: network, chain id, genesis, `warning` about lost writes, the block of a fork and its remote node (`fork`), head, best validated header (`bestHeader`), an unfinished download of a state
 /// (`stateDownload`), highest stored block (`highestBlock`), lowest stored block above genesis (`oldestBlock`), proven blocks (`proofs`), kept states
 /// (`keptStates` below the head by the settings, null for all; `oldestState` is the oldest block with one), first block whose state
 /// root is compared (`stateComparedFrom`) and size on disk (`diskBytesByKind`: blocks, receipts and indexes; state of the head;
@@ -35,6 +35,9 @@ pub fn answer(node: &Node) -> Answer {
         fork.remote().iter().flat_map(|remote| remote.notes()).for_each(|note| json.text(note));
         json.end_array();
         json.end_object();
+    }
+    if chain.has_lost_writes()? {
+        json.key("warning").text("the write-ahead log of the database is damaged: what was written after the present head is lost. Peers send its blocks again; import other ones again, or restore a copy");
     }
     json.key("number").number(head.number().cast_signed());
     json.key("hash").hash(&head.hash());

@@ -412,6 +412,11 @@ impl Chain {
         Ok(self.archive.store.flush()?)
     }
 
+    /// Returns true if the start found fewer writes in the database than the last orderly stop had left.
+    pub fn has_lost_writes(&self) -> Result<bool, ChainError> {
+        Ok(self.archive.store.has_lost_writes()?)
+    }
+
     /// Returns the size of the database's files and of the snapshots, in bytes.
     pub fn disk_bytes(&self) -> Result<DiskBytes, ChainError> {
         let snapshots = state_snapshots::disk_bytes(self.archive.store.dir());

@@ -5,7 +5,7 @@
 //! only one recovery path.
 
 use std::cell::Cell;
-use std::fs::DirEntry;
+use std::fs::{self, DirEntry};
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
@@ -30,6 +30,10 @@ pub(crate) const NODES_FOLDER: &str = "nodes";
 /// Divisor of the write buffer size that gives the size of the node journal.
 const JOURNAL_SHARE: usize = 4;
 
+/// File in the database folder with the number of writes at the last orderly stop. RocksDB ends the replay of a damaged log without
+/// an error, as after a loss of power; all writes of an orderly stop are on the disk.
+const WRITES_FILE: &str = "writes";
+
 /// Consecutive single blocks that an import may write. With more of them it is over.
 const MOST_SINGLE_BLOCKS: u32 = 16;
 
@@ -42,6 +46,8 @@ pub(crate) struct Engine {
     /// Whether the references to long values are counted: in directories with current nodes.
     pub(crate) counts_values: bool,
     is_read_only: bool,
+    /// Whether the database has fewer writes than at its last orderly stop.
+    pub(crate) has_lost_writes: bool,
     /// Whether an import of many blocks writes the history.
     is_import: AtomicBool,
     /// Blocks that were written one by one since the last group of blocks.
@@ -100,9 +106,11 @@ impl Engine {
         };
         let files = NodeFiles::open(&db, nodes, *is_temporary, *is_read_only).map_err(file_error)?;
         let journal = Arc::new(NodeJournal::new(files.end(), options.write_buffer_bytes / JOURNAL_SHARE));
+        let writes = fs::read_to_string(folder.join(WRITES_FILE)).ok().and_then(|writes| writes.parse::<u64>().ok());
         let engine = Self {
             journal,
             files: Arc::new(files),
+            has_lost_writes: writes.is_some_and(|writes| db.latest_sequence_number() < writes),
             db,
             counts_values,
             is_read_only: *is_read_only,
@@ -157,8 +165,10 @@ impl Drop for Engine {
         self.files.close();
         self.journal.finish(&self.files);
         if !self.files.is_temporary() {
-            // After an orderly shutdown nothing is lost, not even in a power failure.
-            let _ = self.db.flush_wal(true);
+            // After an orderly shutdown nothing is lost, not even in a power failure. The beginning of a number is a smaller one, and
+            // without a number a start does not compare it.
+            let writes = self.db.latest_sequence_number().to_string();
+            let _ = self.db.flush_wal(true).is_ok_and(|()| fs::write(self.db.path().join(WRITES_FILE), writes).is_ok());
         }
     }
 }
@@ -229,7 +239,7 @@ fn has_log(folder: &Path) -> bool {
     let is_log = |entry: std::io::Result<DirEntry>| {
         entry.is_ok_and(|entry| entry.path().extension().is_some_and(|extension| extension == "log"))
     };
-    std::fs::read_dir(folder).is_ok_and(|mut entries| entries.any(is_log))
+    fs::read_dir(folder).is_ok_and(|mut entries| entries.any(is_log))
 }
 
 /// Logarithm of the number of parts of the cache of open files. In the default, 64 parts, each has room for a few files: in a database
@@ -284,7 +294,7 @@ pub(crate) fn opening_error(dir: &Path, source: rocksdb::Error, bytes: usize) ->
 /// Describes the list of files that the database names if it does not exist.
 fn missing_list(dir: &Path) -> Option<String> {
     let folder = dir.join(DATABASE_FOLDER);
-    let named = std::fs::read_to_string(folder.join(CURRENT_FILE)).ok()?;
+    let named = fs::read_to_string(folder.join(CURRENT_FILE)).ok()?;
     let name = named.trim_end();
     (!folder.join(name).exists()).then(|| format!("{DATABASE_FOLDER}/{name} is missing"))
 }

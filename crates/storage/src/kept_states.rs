@@ -174,8 +174,8 @@ fn compact_range(
     if is_disk_full(dir, columns::STATE_FILE_BYTES as usize) {
         return Err(StorageError::DiskFull { dir: dir.to_path_buf(), source });
     }
-    // A damaged file is named by a read.
-    database.visit_until(column, &start.unwrap_or_default(), end, |_key, _row| Ok(()))?;
+    // After a damaged file, of this or of another column, writes fail with its name.
+    database.write_probe()?;
     Err(StorageError::WriteFailed { dir: dir.to_path_buf(), source })
 }
 

@@ -523,6 +523,11 @@ impl Store {
         flushed.map_err(|source| self.database.begin_fault(NodeFileError::Engine(source), PROBE_BYTES))
     }
 
+    /// Returns true if the start found fewer writes than the last orderly stop had left: the log was damaged since.
+    pub fn has_lost_writes(&self) -> Result<bool, StorageError> {
+        Ok(self.database.engine()?.has_lost_writes)
+    }
+
     /// Returns the size of the database's files in bytes.
     pub fn disk_bytes(&self) -> Result<DiskBytes, StorageError> {
         let files = self.database.engine()?.db.live_files();

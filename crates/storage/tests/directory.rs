@@ -22,6 +22,39 @@ fn data_survives_a_restart() {
 }
 
 #[test]
+fn writes_that_a_damaged_log_loses_are_noticed() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = || Store::open(dir.path(), &identity(), &small()).unwrap();
+    let (first, second) = (TestBlock::new(1, "a"), TestBlock::new(2, "b"));
+    let store = open();
+    first.write_best(&store);
+    second.write_best(&store);
+    drop(store);
+    let files = || fs::read_dir(dir.path().join("chain")).unwrap().map(|entry| entry.unwrap().path());
+    let log = files().find(|path| path.extension().is_some_and(|extension| extension == "log")).unwrap();
+    let mut bytes = fs::read(&log).unwrap();
+    let at = bytes.windows(32).position(|part| part == second.hash.as_slice()).unwrap();
+    bytes[at] ^= 1;
+    fs::write(&log, &bytes).unwrap();
+    let store = open();
+    assert_eq!((store.head().unwrap(), store.has_lost_writes().unwrap()), (Some(first.hash), true));
+    drop(store);
+    let store = open();
+    second.write_best(&store);
+    // A kill: a loss of power may remove the end of the log.
+    std::mem::forget(store);
+    let log = files().filter(|path| path.extension().is_some_and(|extension| extension == "log")).max().unwrap();
+    let copy = tempfile::tempdir().unwrap();
+    fs::create_dir(copy.path().join("chain")).unwrap();
+    for file in files().filter(|path| path.is_file()) {
+        fs::copy(&file, copy.path().join("chain").join(file.file_name().unwrap())).unwrap();
+    }
+    fs::write(copy.path().join("chain").join(log.file_name().unwrap()), b"").unwrap();
+    let store = Store::open(copy.path(), &identity(), &small()).unwrap();
+    assert_eq!((store.head().unwrap(), store.has_lost_writes().unwrap()), (Some(first.hash), false));
+}
+
+#[test]
 fn a_directory_opens_only_once_at_a_time() {
     let dir = tempfile::tempdir().unwrap();
     let first = Store::open(dir.path(), &identity(), &small()).unwrap();

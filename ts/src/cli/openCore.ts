@@ -49,7 +49,8 @@ export async function withCore<T>(
   use: DatabaseUse = 'command',
 ): Promise<T> {
   const native = loadAddon()
-  native.openNode(await nodeConfig(config, use))
+  const opened = JSON.parse(native.openNode(await nodeConfig(config, use))) as { number: number; warning?: string }
+  if (opened.warning !== undefined) process.stderr.write(`head ${opened.number}: ${opened.warning}\n`)
   const interrupt = (signal: NodeJS.Signals): void => {
     const code = 128 + system.signals[signal]
     process.exitCode = code
