@@ -60,6 +60,8 @@ export async function withCore<T>(
   }
   process.once('SIGINT', interrupt)
   process.once('SIGTERM', interrupt)
+  // The reader of the output has left, as after `| head -1`.
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => interrupt('SIGPIPE'))
   try {
     return await work(native)
   } finally {
