@@ -98,19 +98,25 @@ impl Engine {
         let counts_values =
             counted.map_err(|source| StorageError::Engine { operation: "read the identity", source })?.is_some();
         let nodes = dir.join(DATABASE_FOLDER).join(NODES_FOLDER);
+        let writes = fs::read_to_string(folder.join(WRITES_FILE)).ok().and_then(|writes| writes.parse::<u64>().ok());
+        let has_lost_writes = writes.is_some_and(|writes| db.latest_sequence_number() < writes);
         let file_error = |error| match error {
             NodeFileError::Engine(source) => {
                 StorageError::Engine { operation: "read the row of the node files", source }
             }
+            // The row of an earlier write may name files that were merged since.
+            NodeFileError::File(source) if has_lost_writes => StorageError::Damaged {
+                dir: dir.to_path_buf(),
+                source: format!("{source}; later writes are lost with the end of the write-ahead log").into(),
+            },
             NodeFileError::File(source) => StorageError::from_file_error(dir, source),
         };
         let files = NodeFiles::open(&db, nodes, *is_temporary, *is_read_only).map_err(file_error)?;
         let journal = Arc::new(NodeJournal::new(files.end(), options.write_buffer_bytes / JOURNAL_SHARE));
-        let writes = fs::read_to_string(folder.join(WRITES_FILE)).ok().and_then(|writes| writes.parse::<u64>().ok());
         let engine = Self {
             journal,
             files: Arc::new(files),
-            has_lost_writes: writes.is_some_and(|writes| db.latest_sequence_number() < writes),
+            has_lost_writes,
             db,
             counts_values,
             is_read_only: *is_read_only,
