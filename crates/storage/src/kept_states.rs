@@ -135,6 +135,9 @@ impl KeptStates {
 /// Compacts the columns of the state, of changes and of history, which drops all rows below the marker and all rows that later
 /// ones replace. `on_step` gets finished and planned steps, and returns false to end the compaction.
 pub(crate) fn compact(database: &Database, mut on_step: impl FnMut(usize, usize) -> bool) -> Result<(), StorageError> {
+    // Compactions that a damaged file has stopped count no more failures.
+    database.write_probe()?;
+    let failures = failures(database)?;
     let mut options = CompactOptions::default();
     options.set_bottommost_level_compaction(BottommostLevelCompaction::Force);
     options.set_exclusive_manual_compaction(false);
@@ -147,7 +150,9 @@ pub(crate) fn compact(database: &Database, mut on_step: impl FnMut(usize, usize)
     }
     let count = ranges.len();
     for (done, (column, start, end)) in ranges.into_iter().enumerate() {
-        compact_range(database, column, (start, end), &options)?;
+        let engine = database.engine()?;
+        engine.db.compact_range_cf_opt(engine.column(column)?, start.as_deref(), end.as_deref(), &options);
+        check_compaction(database, column, failures)?;
         if !on_step(done + 1, count) {
             break;
         }
@@ -155,18 +160,14 @@ pub(crate) fn compact(database: &Database, mut on_step: impl FnMut(usize, usize)
     Ok(())
 }
 
-/// Compacts a range of a column. The engine counts a failure and does not return it.
-fn compact_range(
-    database: &Database,
-    column: &'static str,
-    (start, end): (Option<Vec<u8>>, Option<Vec<u8>>),
-    options: &CompactOptions,
-) -> Result<(), StorageError> {
-    let failures = || database.engine_number(META, properties::BACKGROUND_ERRORS);
-    let before = failures()?;
-    let engine = database.engine()?;
-    engine.db.compact_range_cf_opt(engine.column(column)?, start.as_deref(), end.as_deref(), options);
-    if failures()? == before {
+/// Returns the number of failed compactions. The engine counts a failure and does not return it.
+fn failures(database: &Database) -> Result<u64, StorageError> {
+    database.engine_number(META, properties::BACKGROUND_ERRORS)
+}
+
+/// Fails if a compaction has failed since the first of these numbers of failures.
+fn check_compaction(database: &Database, column: &'static str, before: u64) -> Result<(), StorageError> {
+    if failures(database)? == before {
         return Ok(());
     }
     let dir = database.dir();

@@ -121,18 +121,26 @@ fn write_versions(dir: &Path) {
 
 #[test]
 fn a_damaged_file_fails_the_compaction_and_is_named() {
-    let dir = tempfile::tempdir().unwrap();
-    write_versions(dir.path());
-    let files = fs::read_dir(dir.path().join("chain")).unwrap().map(|entry| entry.unwrap().path());
-    let tables = files.filter(|path| path.extension().is_some_and(|extension| extension == "sst"));
-    let table = tables.max_by_key(|path| path.metadata().unwrap().len()).unwrap();
-    let mut bytes = fs::read(&table).unwrap();
-    bytes[5000] ^= 1;
-    fs::write(&table, bytes).unwrap();
-    let store = Store::open(dir.path(), &identity(), &small()).unwrap();
-    let error = store.compact_states(|_, _| true).unwrap_err();
-    assert!(matches!(error, StorageError::Damaged { .. }), "{error}");
-    assert!(error.to_string().contains(table.file_name().unwrap().to_str().unwrap()), "{error}");
+    // The latest tables of flat rows and of changes.
+    for table in 0..2 {
+        let dir = tempfile::tempdir().unwrap();
+        write_versions(dir.path());
+        let files = fs::read_dir(dir.path().join("chain")).unwrap().map(|entry| entry.unwrap().path());
+        let tables = files.filter(|path| path.extension().is_some_and(|extension| extension == "sst"));
+        let mut tables: Vec<PathBuf> = tables.filter(|path| path.metadata().unwrap().len() > 50_000).collect();
+        tables.sort();
+        let table = tables.into_iter().nth_back(table).unwrap();
+        let mut bytes = fs::read(&table).unwrap();
+        bytes[5000] ^= 1;
+        fs::write(&table, bytes).unwrap();
+        let store = Store::open(dir.path(), &identity(), &small()).unwrap();
+        // The first failure stops the compactions of all columns.
+        for _ in 0..2 {
+            let error = store.compact_states(|_, _| true).unwrap_err();
+            assert!(matches!(error, StorageError::Damaged { .. }), "{error}");
+            assert!(error.to_string().contains(table.file_name().unwrap().to_str().unwrap()), "{error}");
+        }
+    }
 }
 
 #[test]
