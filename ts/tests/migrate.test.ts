@@ -78,16 +78,16 @@ describe('rhizome migrate', { timeout: 120_000 }, () => {
   test('error: the layout names the way out; no directory, the same one, another network, one in use', async () => {
     const before = oldFiles()
     const node = await NodeProcess.start(['--data-dir', join(folder, 'used')])
-    const cases: [string[], string][] = [
+    const cases: [string[], string, number?][] = [
       [['info', '--data-dir', old], `has layout 3, this node reads layout 4: \`rhizome migrate --from ${old}\``],
       [['migrate', '--from', folder, '--data-dir', join(folder, 'x')], 'there is no chain (--from)'],
-      [['migrate', '--from', old, '--data-dir', old], 'is the data directory itself'],
+      [['migrate', '--from', old, '--data-dir', old], 'is the data directory itself', 2],
       [['migrate', '--from', old, '--network', 'testnet', '--data-dir', join(folder, 'x')], 'belongs to another chain'],
       [['migrate', '--from', join(folder, 'used'), '--data-dir', join(folder, 'x')], 'in use by another process'],
     ]
-    for (const [command, reason] of cases) {
+    for (const [command, reason, expected = 1] of cases) {
       const { code, errors } = await runCommand(command)
-      expect([code, errors]).toEqual([1, expect.stringContaining(reason)])
+      expect([code, errors]).toEqual([expected, expect.stringContaining(reason)])
     }
     await node.stop()
     expect(oldFiles()).toEqual(before)

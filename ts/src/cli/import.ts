@@ -1,5 +1,6 @@
 import { createReadStream, statSync } from 'node:fs'
 import { Command } from 'commander'
+import { ConfigError } from '../config/error.ts'
 import { loadAddon } from '../native/load.ts'
 import { assertReadable } from './openCore.ts'
 import { addChainOptions, addDevelopmentOptions, configFrom, type Parsed } from './options.ts'
@@ -33,16 +34,16 @@ export function importCommand(): Command {
 /** Returns the file of blocks among the sources. Throws if the sources cannot be imported together. */
 function fileOf(sources: readonly string[], { rskj, trust }: ImportOptions): string | undefined {
   if (rskj !== undefined) {
-    if (sources.length > 0) throw new Error('--rskj: a data directory of rskj is imported alone')
-    if (trust !== undefined) throw new Error('--trust: a data directory of rskj has no publisher')
+    if (sources.length > 0) throw new ConfigError(['--rskj: a data directory of rskj is imported alone'])
+    if (trust !== undefined) throw new ConfigError(['--trust: a data directory of rskj has no publisher'])
     return undefined
   }
-  if (sources.length === 0) throw new Error('import: a file, archives or --rskj DIR are expected')
+  if (sources.length === 0) throw new ConfigError(['import: a file, archives or --rskj DIR are expected'])
   const file = sources.find((source) => !isArchive(source))
   if (file === undefined) return undefined
   assertReadable(file)
-  if (sources.length > 1) throw new Error(`${file}: a file of blocks is imported alone`)
-  if (trust !== undefined) throw new Error(`--trust: ${file} is not an archive: it has no publisher`)
+  if (sources.length > 1) throw new ConfigError([`${file}: a file of blocks is imported alone`])
+  if (trust !== undefined) throw new ConfigError([`--trust: ${file} is not an archive: it has no publisher`])
   return file
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Command } from 'commander'
+import { ConfigError } from '../config/error.ts'
 import { dataDirOf } from '../config/network.ts'
 import { addChainOptions, addDevelopmentOptions, configFrom, type Parsed } from './options.ts'
 import { runImport } from './runImport.ts'
@@ -17,7 +18,7 @@ export function migrateCommand(): Command {
       const { from, json = false } = options
       if (!existsSync(join(from, 'chain', 'CURRENT'))) throw new Error(`${from}: there is no chain (--from)`)
       if (resolve(from) === resolve(dataDirOf(config) ?? '')) {
-        throw new Error(`${from}: is the data directory itself; --data-dir has to name a new one`)
+        throw new ConfigError([`${from}: is the data directory itself; --data-dir has to name a new one`])
       }
       await runImport(config, { json, total: null, isCounted: false }, (native, onProgress) => {
         checkStates(JSON.parse(native.nodeInfo()) as KeptStates, dataDirOf(config) ?? '')
