@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { configProblems } from '../../tests/configProblems.ts'
 import { nodeConfig } from '../nodeConfig.ts'
 import { decidedChoices, remascVisibility } from './choices.ts'
+import { leaves } from './leaves.ts'
 import { loadConfig } from './load.ts'
 import {
   callGasCapOf,
@@ -39,6 +40,15 @@ test('behavior: without any source everything has its default', () => {
 
 test('behavior: the printed default file is the default', () => {
   expect(loadConfig({ file: file(defaultFile()) })).toEqual(loadConfig({}))
+})
+
+test('behavior: a setting without a value is in its section of the printed file', () => {
+  const lines = defaultFile().match(/^# \w+ =$/gm) ?? []
+  expect(lines).toHaveLength(leaves.filter(({ preset }) => preset === undefined).length)
+  for (const line of lines) {
+    const given = defaultFile().replace(/^# (\w+) =$/gm, (other, name) => (other === line ? `${name} = {}` : other))
+    for (const problem of configProblems({ file: file(given) })) expect(problem).not.toMatch(/no such setting/)
+  }
 })
 
 test('behavior: the printed file names no limit that does not exist', () => {
@@ -163,7 +173,7 @@ describe('problems', () => {
     expect(found).toEqual(
       expect.arrayContaining([
         `foo: no such setting (${path})`,
-        `http.prt: no such setting (${path})`,
+        `http.prt: no such setting; did you mean http.port? (${path})`,
         `network: expected regtest, devnet, testnet, mainnet, got "x" (${path})`,
         `http.port: expected a whole number of at least 0 and at most 65535, got 99999 (${path})`,
         'http.workers: expected a whole number of at least 0 and at most 256, got "many" (RHIZOME_HTTP_WORKERS)',
@@ -171,6 +181,30 @@ describe('problems', () => {
       ]),
     )
     expect(found.some((problem) => problem.startsWith('modules.evm.enabled'))).toBe(true)
+  })
+
+  test.each([
+    ['http = 5', 'http: expected a table, got 5'],
+    ['[listen]\nport = 1', 'listen: expected a list of tables, got {"port":1}'],
+    ['[[listen]]', 'listen.0.port: expected a whole number of at least 0 and at most 65535, got nothing'],
+    ['[[listen]]\nport = 1\naccess = "open"', 'listen.0.access: expected public, private, got "open"'],
+    ['[modules.evm]\ndeny = "evm_mine"', 'modules.evm.deny: expected a list of texts, got "evm_mine"'],
+    ['p2p.nodeKey = "ab"', 'p2p.nodeKey: expected 64 hex digits, got something else'],
+    ['p2p.checkpoints = ["5"]', 'p2p.checkpoints: expected a list of NUMBER:HASH, got ["5"]'],
+    ['store = "redis://:secret@a"', 'store: expected a table, got something else'],
+    ['[[listen]]\nport = 1\nprot = 2', 'listen.0.prot: no such setting; did you mean listen.0.port?'],
+    ['[modules.evm]\nenable = true', 'modules.evm.enable: no such setting; did you mean modules.evm.enabled?'],
+    ['rpc.timeout = 5', 'rpc.timeout: no such setting; did you mean rpc.timeoutMs?'],
+    ['http-port = 5', 'http-port: no such setting; did you mean http.port?'],
+  ])('error: %j', (text, problem) => {
+    const path = file(text)
+    expect(configProblems({ file: path })).toEqual([`${problem} (${path})`])
+  })
+
+  test('error: a variable that is almost one', () => {
+    expect(configProblems({ environment: { RHIZOME_P2P_SNAPSERVER: 'true' } })).toEqual([
+      'RHIZOME_P2P_SNAPSERVER: no such setting; did you mean RHIZOME_P2P_SNAP_SERVER? (environment)',
+    ])
   })
 
   test('behavior: a file named .json is JSON, by the same schema', () => {

@@ -6,7 +6,7 @@ import { addressProblems } from './addresses.ts'
 import { networkOfChainFile } from './chainFile.ts'
 import { toolsProblems } from './choices.ts'
 import { ConfigError } from './error.ts'
-import { leafAt, leaves, valueAt } from './leaves.ts'
+import { accepted, hintAt, leafAt, leaves, namesBeside, valueAt } from './leaves.ts'
 import { type Config, schema } from './schema.ts'
 import { storeAddress } from './storeUrl.ts'
 
@@ -38,7 +38,11 @@ export function loadConfig(sources: Sources): Config {
     if (!name.startsWith('RHIZOME_') || value === undefined) continue
     const leaf = leaves.find((one) => one.environment === name)
     if (leaf === undefined) {
-      problems.push(`${name}: no such setting (environment)`)
+      const hint = hintAt(
+        name,
+        leaves.map(({ environment }) => environment),
+      )
+      problems.push(`${name}: no such setting${hint} (environment)`)
       continue
     }
     origins.set(leaf.path, name)
@@ -167,17 +171,17 @@ function describeErrors(config: unknown, origins: Map<string, string>, file: str
     // A wrong element makes its list wrong.
     const list = place.replace(/\.\d+$/, '')
     const path = leaves.some((one) => one.path === list) ? list : place
-    const unknown = (error.params as { additionalProperties?: string[] }).additionalProperties
-    if (error.keyword === 'additionalProperties' && unknown !== undefined) {
-      for (const name of unknown) {
-        const full = path === '' ? name : `${path}.${name}`
-        problems.set(full, `${full}: no such setting${from(full, origins, file)}`)
-      }
-    } else if (!problems.has(path)) {
-      const leaf = leaves.find((one) => one.path === path)
-      const expected = leaf === undefined ? error.message : leaf.expects
-      const got = leaf?.isSecret === true ? 'something else' : JSON.stringify(valueAt(config, path))
-      problems.set(path, `${path}: expected ${expected}, got ${got}${from(path, origins, file)}`)
+    const { additionalProperties = [], requiredProperties = [] } = error.params as Partial<Record<string, string[]>>
+    const within = (name: string) => (path === '' ? name : `${path}.${name}`)
+    for (const full of additionalProperties.map(within)) {
+      problems.set(full, `${full}: no such setting${hintAt(full, namesBeside(full))}${from(full, origins, file)}`)
+    }
+    if (error.keyword === 'additionalProperties') continue
+    for (const full of requiredProperties.length > 0 ? requiredProperties.map(within) : [path]) {
+      if (problems.has(full)) continue
+      const { expects, isSecret } = accepted(full)
+      const got = isSecret ? 'something else' : (JSON.stringify(valueAt(config, full)) ?? 'nothing')
+      problems.set(full, `${full}: expected ${expects}, got ${got}${from(full, origins, file)}`)
     }
   }
   return [...problems.values()]

@@ -1,4 +1,4 @@
-import { leaves, sections } from './leaves.ts'
+import { leaves, sectionText } from './leaves.ts'
 import type { Config } from './schema.ts'
 
 /** Returns a configuration with its secrets replaced, for printing. */
@@ -20,7 +20,7 @@ export function defaultFile(): string {
     const [first = '', second] = leaf.path.split('.')
     if (second !== undefined && first !== section) {
       section = first
-      lines.push('', `[${first}]`, ...comment(sections.get(first) ?? ''))
+      lines.push('', `[${first}]`, ...comment(sectionText(first)))
     }
     lines.push('', ...comment(leaf.description), ...comment(`${leaf.expects} (${leaf.environment})`))
     const name = second ?? first
@@ -32,6 +32,8 @@ export function defaultFile(): string {
     '# [modules.evm]',
     '# enabled = false',
     '# deny = ["evm_reset"]',
+    '# allow = ["evm_mine"]',
+    '# timeoutMs = { evm_mine = 1000 }',
     '# [http.modules.debug], for the address of [http] alone:',
     '# enabled = true',
     '',

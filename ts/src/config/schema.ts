@@ -9,11 +9,19 @@ const someOf = <const T extends readonly string[]>(description: string, values: 
   Type.Array(Type.Unsafe<T[number]>(Type.Enum([...values])), { description, default: [], uniqueItems: true })
 const whole = (description: string, preset: number, minimum = 0, maximum = Number.MAX_SAFE_INTEGER) =>
   Type.Integer({ description, default: preset, minimum, maximum })
+const maybe = (description: string, minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
+  Type.Optional(Type.Integer({ description, minimum, maximum }))
 const yesNo = (description: string, preset: boolean) => Type.Boolean({ description, default: preset })
 const oneOf = <const T extends readonly string[]>(description: string, values: T, preset: T[number]) =>
   Type.Unsafe<T[number]>(Type.Enum([...values], { description, default: preset }))
 const pattern = (description: string, expects: string, pattern: string) =>
   Type.String({ description, default: '', pattern, expects })
+const secret = (description: string, expects = 'a text', pattern = '') =>
+  Type.String({ description, default: '', pattern, expects, isSecret: true })
+const host = () =>
+  text('Address to listen on. Other machines can reach any address but loopback addresses.', '127.0.0.1')
+const port = (preset: number) => whole('Port to listen on; 0: a free port.', preset, 0, 65535)
+const hosts = () => list('Accepted Host headers besides loopback names and the host above; "*" for all.', [])
 const section = <T extends Record<string, TSchema>>(description: string, members: T) =>
   Type.Object(members, { description, additionalProperties: false })
 
@@ -86,6 +94,11 @@ export const schema = section('', {
     'For test suites of Hardhat and Foundry on regtest and devnet: sets rpc.skipRemasc, rpc.estimate = "tight" and choices.failedEstimate = "codeError", mines an empty first block on a new chain, and serves with one worker thread, a time limit of 60 s and more gas for a call.',
     false,
   ),
+  wallet: Type.Optional(
+    Type.Boolean({
+      description: 'Whether the node has accounts and signs with them. Default: on development networks only.',
+    }),
+  ),
   walletExposed: yesNo(
     'Whether a node with accounts may listen on other than loopback addresses on networks with real money.',
     false,
@@ -94,60 +107,42 @@ export const schema = section('', {
   development: section(
     'Genesis accounts and chain id of regtest. A value other than the default changes the genesis block or the chain id and needs a data directory of its own.',
     {
-      chainId: Type.Optional(
-        Type.Integer({
-          description: 'Chain id. Default: 33. Transactions for chain 30 or 31 are also valid on mainnet or testnet.',
-          minimum: 1,
-          maximum: 109,
-        }),
+      chainId: maybe(
+        'Chain id. Default: 33. Transactions for chain 30 or 31 are also valid on mainnet or testnet.',
+        1,
+        109,
       ),
-      mnemonic: Type.String({
-        description:
-          "Mnemonic (BIP-39) of the accounts, at m/44'/60'/0'/0/0 and following. Empty: the well-known development accounts.",
-        default: '',
-        isSecret: true,
-      }),
-      accounts: Type.Optional(
-        Type.Integer({
-          description: 'Number of funded accounts. Default: 10, and without a mnemonic also the account of the miner.',
-          minimum: 1,
-          maximum: 1000,
-        }),
+      mnemonic: secret(
+        "Mnemonic (BIP-39) of the accounts, at m/44'/60'/0'/0/0 and following. Empty: the well-known development accounts.",
       ),
-      balance: Type.Optional(
-        Type.Integer({
-          description: 'Balance of each account in RBTC. Default: 1000000000000.',
-          minimum: 0,
-          maximum: 1_000_000_000_000,
-        }),
+      accounts: maybe(
+        'Number of funded accounts. Default: 10, and without a mnemonic also the account of the miner.',
+        1,
+        1000,
       ),
+      balance: maybe('Balance of each account in RBTC. Default: 1000000000000.', 0, 1_000_000_000_000),
     },
   ),
 
   fork: section(
     'A development chain that continues the chain of another Rootstock node from one of its blocks. It is kept in a temporary folder.',
     {
-      url: Type.String({
-        description:
-          'URL of the other node (http or https), or a data directory on this machine that no node has open. Empty: no fork.',
-        default: '',
-        pattern: '^(|https?://[^\\s]+|(?![A-Za-z][A-Za-z0-9+.-]*://).+)$',
-        expects: 'an http or https URL, or a data directory',
-        isSecret: true,
-      }),
+      url: secret(
+        'URL of the other node (http or https), or a data directory on this machine that no node has open. Empty: no fork.',
+        'an http or https URL, or a data directory',
+        '^(|https?://[^\\s]+|(?![A-Za-z][A-Za-z0-9+.-]*://).+)$',
+      ),
       block: Type.String({
         description: 'Number or hash of the block that the fork begins at. Empty: the best block at the start.',
         default: '',
         pattern: '^(|[0-9]{1,15}|0x[0-9a-fA-F]{64})$',
         expects: 'a block number, or a block hash with 0x',
       }),
-      key: Type.String({
-        description: 'Header of the requests, HEADER=VALUE. Better set in the environment than in a file.',
-        default: '',
-        pattern: '^(|[^=\\s]+=.+)$',
-        expects: 'HEADER=VALUE',
-        isSecret: true,
-      }),
+      key: secret(
+        'Header of the requests, HEADER=VALUE. Better set in the environment than in a file.',
+        'HEADER=VALUE',
+        '^(|[^=\\s]+=.+)$',
+      ),
       cache: yesNo(
         'Whether results of the other node are cached on the disk, for this and later forks at the same block.',
         true,
@@ -222,8 +217,8 @@ export const schema = section('', {
   }),
 
   http: section('The JSON-RPC endpoint.', {
-    host: text('Address to listen on. Other machines can reach any address but loopback addresses.', '127.0.0.1'),
-    port: whole('Port to listen on; 0: a free port.', 4444, 0, 65535),
+    host: host(),
+    port: port(4444),
     access: reach(),
     tlsCert: certificate(),
     tlsKey: privateKey(),
@@ -239,21 +234,16 @@ export const schema = section('', {
       'Addresses and ranges (10.0.0.0/8) of proxies whose X-Forwarded-For contains the address of the client. Their connections are not counted.',
       [],
     ),
-    maxConnectionsPerIp: Type.Optional(
-      Type.Integer({
-        description:
-          'Open connections of one IPv4 address or IPv6 /64, of all workers together. 0: no limit. Default: 256 on public addresses, no limit on private ones.',
-        minimum: 0,
-        maximum: 1_000_000,
-      }),
+    maxConnectionsPerIp: maybe(
+      'Open connections of one IPv4 address or IPv6 /64, of all workers together. 0: no limit. Default: 256 on public addresses, no limit on private ones.',
+      0,
+      1_000_000,
     ),
     maxHeaderBytes: whole('Largest head of a request: URL and headers.', 8192, 1024, 65_536),
-    maxBodyBytes: Type.Optional(
-      Type.Integer({
-        description: 'Largest request body in bytes. Default: 1 MB on public addresses, 5 MB on private ones.',
-        minimum: 1,
-        maximum: 2 ** 29,
-      }),
+    maxBodyBytes: maybe(
+      'Largest request body in bytes. Default: 1 MB on public addresses, 5 MB on private ones.',
+      1,
+      2 ** 29,
     ),
     bodyMs: whole('Time for a request body to arrive. 0: no limit.', 30_000, 0, 3_600_000),
     writeMs: whole('Time for a client to take a large answer. 0: no limit.', 60_000, 0, 3_600_000),
@@ -303,11 +293,7 @@ export const schema = section('', {
       expects: 'embedded, or a redis, rediss or unix URL',
       isSecret: true,
     }),
-    password: Type.String({
-      description: 'Password, if the URL has none. Better set in the environment than in a file.',
-      default: '',
-      isSecret: true,
-    }),
+    password: secret('Password, if the URL has none. Better set in the environment than in a file.'),
     prefix: Type.String({
       description: 'Prefix of all keys in Redis.',
       default: 'rhizome:',
@@ -326,12 +312,10 @@ export const schema = section('', {
     maxConnections: whole('Open connections of all workers together.', 10_000, 1, 1_000_000),
     maxSubscriptions: whole('Subscriptions of one connection.', 100, 1),
     maxRequests: whole('Unanswered requests of one connection.', 1000, 1),
-    maxMessageBytes: Type.Optional(
-      Type.Integer({
-        description: 'Largest message from a client in bytes. Default: 1 MB on public addresses, 5 MB on private ones.',
-        minimum: 1,
-        maximum: 2 ** 29,
-      }),
+    maxMessageBytes: maybe(
+      'Largest message from a client in bytes. Default: 1 MB on public addresses, 5 MB on private ones.',
+      1,
+      2 ** 29,
     ),
     maxBufferedBytes: whole(
       'Unread bytes of a client. Above it, the next message to the client closes the connection.',
@@ -357,12 +341,9 @@ export const schema = section('', {
 
   rpc: section('Limits of requests.', {
     maxBatchRequests: whole('Requests in one batch.', 50, 1),
-    timeoutMs: Type.Optional(
-      Type.Integer({
-        description:
-          'Time for one HTTP request or WebSocket message in milliseconds. 0: no limit. Default: 5000, in a fork and with tools 60000.',
-        minimum: 0,
-      }),
+    timeoutMs: maybe(
+      'Time for one HTTP request or WebSocket message in milliseconds. 0: no limit. Default: 5000, in a fork and with tools 60000.',
+      0,
     ),
     maxResponseBytes: whole(
       'Largest answer to one HTTP request or WebSocket message, log searches included. 0: no limit.',
@@ -374,12 +355,7 @@ export const schema = section('', {
       1,
       1_000_000,
     ),
-    callGasCap: Type.Optional(
-      Type.Integer({
-        description: 'Gas limit of one eth_call. Default: 10000000, with tools 30000000.',
-        minimum: 21_000,
-      }),
-    ),
+    callGasCap: maybe('Gas limit of one eth_call. Default: 10000000, with tools 30000000.', 21_000),
     estimateGasCap: whole('Gas limit of one estimate with choices.estimateCap = "pool".', 6_800_000, 21_000),
     estimate: oneOf(
       'eth_estimateGas of an execution that succeeds: the number of the reference, or (tight) the least sufficient gas, found by further runs. Empty: reference, with tools tight.',
@@ -405,17 +381,10 @@ export const schema = section('', {
       1,
       600_000,
     ),
-    safeDepth: Type.Optional(
-      Type.Integer({
-        description: 'Blocks below the head of the block tag safe. Default: 12; 0 on development networks.',
-        minimum: 0,
-      }),
-    ),
-    finalizedDepth: Type.Optional(
-      Type.Integer({
-        description: 'Blocks below the head of the block tag finalized. Default: 4000; 0 on development networks.',
-        minimum: 0,
-      }),
+    safeDepth: maybe('Blocks below the head of the block tag safe. Default: 12; 0 on development networks.', 0),
+    finalizedDepth: maybe(
+      'Blocks below the head of the block tag finalized. Default: 4000; 0 on development networks.',
+      0,
     ),
     skipRemasc: yesNo(
       'Leave the REMASC transaction out of block objects, and (not with compat = "reference") out of counts, block receipts and look-ups by index. The block itself keeps it.',
@@ -460,13 +429,10 @@ export const schema = section('', {
         description: 'Address to listen on for peers. Default: 127.0.0.1 on development networks, else 0.0.0.0.',
       }),
     ),
-    port: Type.Optional(
-      Type.Integer({
-        description:
-          'TCP and UDP port for peers. 0: no listener. Default: 5050 on mainnet, 50505 on testnet; without a listener on development networks.',
-        minimum: 0,
-        maximum: 65535,
-      }),
+    port: maybe(
+      'TCP and UDP port for peers. 0: no listener. Default: 5050 on mainnet, 50505 on testnet; without a listener on development networks.',
+      0,
+      65535,
     ),
     peers: list('Nodes that are always dialled: enode://ID@HOST:PORT.', []),
     bootnodes: Type.Optional(
@@ -490,6 +456,7 @@ export const schema = section('', {
         'Private key of the node, 64 hex digits. Empty: the file nodekey in the data directory, written at the first start.',
       default: '',
       pattern: '^(|[0-9a-fA-F]{64})$',
+      expects: '64 hex digits',
       isSecret: true,
     }),
     publicIp: text('Address under which other nodes reach this one, for the enode URL. Empty: that of the listener.'),
@@ -503,6 +470,7 @@ export const schema = section('', {
       description:
         'Blocks that the chain must have, NUMBER:HASH, besides those of the network. Other chains are refused.',
       default: [],
+      expects: 'a list of NUMBER:HASH',
     }),
   }),
 
@@ -512,13 +480,11 @@ export const schema = section('', {
       ['standalone', 'importer', 'replica'],
       'standalone',
     ),
-    url: Type.String({
-      description: 'URLs of the NATS servers, separated by commas: nats://[user:password@]host[:port], tls:// for TLS.',
-      default: '',
-      pattern: '^(|(nats|tls)://[^\\s,]+(,(nats|tls)://[^\\s,]+)*)$',
-      expects: 'a nats or tls URL',
-      isSecret: true,
-    }),
+    url: secret(
+      'URLs of the NATS servers, separated by commas: nats://[user:password@]host[:port], tls:// for TLS.',
+      'a nats or tls URL',
+      '^(|(nats|tls)://[^\\s,]+(,(nats|tls)://[^\\s,]+)*)$',
+    ),
     credentials: text('File with one line, USER:PASSWORD or a token. Empty: those of the URL, if any.'),
     name: Type.String({
       description: 'Name of the node, unique in the fleet. Empty: name of the machine and a random number.',
@@ -545,9 +511,10 @@ export const schema = section('', {
       'Contents of the stream of changes, which one of the nodes with this setting publishes at a time. The same on all of them. Empty: this node does not publish it.',
       ['blocks', 'transactions', 'receipts', 'logs'],
     ),
-    restore: text(
+    restore: secret(
       'Folder, or http, https or s3 URL of checkpoints. A node without a chain begins with the latest one, and a replica that the block log has passed by goes on with it. Empty: none.',
     ),
+
     trust: pattern(
       'Public key of the only accepted publisher of checkpoints.',
       '33 bytes in hex',
@@ -569,32 +536,18 @@ export const schema = section('', {
     maximum: whole('Number of installed filters. One client may have half of it.', 10_000, 1),
   }),
 
-  wallet: Type.Optional(
-    Type.Boolean({
-      description: 'Whether the node has accounts and signs with them. Default: on development networks only.',
-    }),
-  ),
-
   storage: section('The database.', {
-    cacheMegabytes: Type.Optional(
-      Type.Integer({
-        description: 'Memory for cached data. Default: an eighth of the memory of machine or container, at most 256.',
-        minimum: 8,
-      }),
+    cacheMegabytes: maybe(
+      'Memory for cached data. Default: an eighth of the memory of machine or container, at most 256.',
+      8,
     ),
-    trieMegabytes: Type.Optional(
-      Type.Integer({
-        description:
-          'Memory for nodes of the head\'s trie that imports use, with storage.trie = "disk"; about 192 bytes each. More makes imports on a large state faster. Default: a quarter of the memory of machine or container above 256 MB, at most 192; commands such as `rhizome import` take at most 4096.',
-        minimum: 8,
-      }),
+    trieMegabytes: maybe(
+      'Memory for nodes of the head\'s trie that imports use, with storage.trie = "disk"; about 192 bytes each. More makes imports on a large state faster. Default: a quarter of the memory of machine or container above 256 MB, at most 192; commands such as `rhizome import` take at most 4096.',
+      8,
     ),
-    writeBufferMegabytes: Type.Optional(
-      Type.Integer({
-        description:
-          'Memory for rows that are not in files yet. More makes long imports faster. Default: a sixteenth of the memory of machine or container, at most 64.',
-        minimum: 1,
-      }),
+    writeBufferMegabytes: maybe(
+      'Memory for rows that are not in files yet. More makes long imports faster. Default: a sixteenth of the memory of machine or container, at most 64.',
+      1,
     ),
     proofs: pattern(
       'Blocks below the head whose states can be proven and simulated: a number, or all, which takes several times the disk. Fixed when the data directory is created. Empty: all on development networks, else 128, or 10000 with storage.history = "archive".',
@@ -634,12 +587,9 @@ export const schema = section('', {
   }),
 
   health: section('Limits above which /health answers 503: the node is alive, but should get no requests.', {
-    maxHeadAgeSeconds: Type.Optional(
-      Type.Integer({
-        description: 'Age of the head in seconds. 0: not checked. Default: 300 on public networks, else not checked.',
-        minimum: 0,
-        maximum: Number.MAX_SAFE_INTEGER,
-      }),
+    maxHeadAgeSeconds: maybe(
+      'Age of the head in seconds. 0: not checked. Default: 300 on public networks, else not checked.',
+      0,
     ),
     maxLagBlocks: whole('Blocks between the head and the highest stored block. 0: not checked.', 0),
     maxFleetFailureSeconds: whole('Seconds for which a replica may be cut off from its fleet. 0: not checked.', 60),
@@ -649,8 +599,8 @@ export const schema = section('', {
     'Metrics for Prometheus: GET /metrics on a separate address, because they reveal much about the node.',
     {
       enabled: yesNo('Whether metrics are served.', false),
-      host: text('Address to listen on. Other machines can reach any address but loopback addresses.', '127.0.0.1'),
-      port: whole('Port to listen on; 0: a free port.', 4446, 0, 65535),
+      host: host(),
+      port: port(4446),
       hosts: list('Accepted Host headers besides loopback names; "*" for all.', []),
     },
   ),
@@ -658,8 +608,8 @@ export const schema = section('', {
   admin: section("The operator's page, which shows the node and its apps, and the admin API, on a separate address.", {
     enabled: yesNo('Whether page and API are served. The node then counts its requests, as for metrics.', false),
     host: text('Address to listen on. Any address but a loopback address needs a tokenFile.', '127.0.0.1'),
-    port: whole('Port to listen on; 0: a free port.', 4447, 0, 65535),
-    hosts: list('Accepted Host headers besides loopback names and the host above; "*" for all.', []),
+    port: port(4447),
+    hosts: hosts(),
     tokenFile: text('File with the token of the API: one word of at least 24 characters. Empty: no token.'),
   }),
 
@@ -667,9 +617,9 @@ export const schema = section('', {
     'The explorer, a page that shows the chain, on a separate address. It calls the first address of the node.',
     {
       enabled: yesNo('Whether the page is served.', false),
-      host: text('Address to listen on. Other machines can reach any address but loopback addresses.', '127.0.0.1'),
-      port: whole('Port to listen on; 0: a free port.', 4448, 0, 65535),
-      hosts: list('Accepted Host headers besides loopback names and the host above; "*" for all.', []),
+      host: host(),
+      port: port(4448),
+      hosts: hosts(),
     },
   ),
 
