@@ -28,7 +28,7 @@ import { sharedSource } from './filters/sharedSource.ts'
 import type { FilterStore } from './filters/store.ts'
 import { logFleet } from './fleetLog.ts'
 import { urlOf } from './http/url.ts'
-import { shutModules } from './methods/entries.ts'
+import { checkModules, shutModules } from './methods/entries.ts'
 import type { Addon } from './native/bindings.ts'
 import { headCursor, leftOut } from './native/feed.ts'
 import { nodeFigures } from './native/figures.ts'
@@ -94,12 +94,13 @@ async function startWith(
   const network = networkSettings(config)
   const restore = restoreSettings(config)
   const fleet = fleetSettings(config, version)
+  const addresses = addressesOf(config)
+  checkModules(config.modules, addresses)
   let certificates = checkCertificates(config)
   const operator = config.admin.enabled ? (await import('./operator.ts')).prepareOperator(config, logger) : undefined
   const explorer = config.explorer.enabled ? (await import('./explorer.ts')).prepareExplorer(config, logger) : undefined
   const accounting = new Accounting(store.service, reporter(logger, 'usage could not be stored; retrying'))
   const source = await openKeys(config, store, accounting)
-  const addresses = addressesOf(config)
   const held: FreePort[] = []
   for (const { host, port } of addresses) held.push(await freePort(host, port))
   const ports = held.map(({ port }) => port)

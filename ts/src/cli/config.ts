@@ -1,5 +1,7 @@
 import { Command } from 'commander'
+import { addressesOf } from '../config/addresses.ts'
 import { loadConfig } from '../config/load.ts'
+import { networkSettings } from '../config/peers.ts'
 import { defaultFile, withoutSecrets } from '../config/print.ts'
 
 export function configCommand(): Command {
@@ -8,11 +10,14 @@ export function configCommand(): Command {
     .option('--check <file>', 'check a file and print its problems')
     .option('--print-default', 'print a file with every setting at its default')
     .option('--json', 'with --check: print the complete configuration as JSON, without secrets')
-    .action((options: { check?: string; printDefault?: boolean; json?: boolean }, command: Command) => {
+    .action(async (options: { check?: string; printDefault?: boolean; json?: boolean }, command: Command) => {
       if (options.printDefault === true) {
         process.stdout.write(defaultFile())
       } else if (options.check !== undefined) {
         const config = loadConfig({ file: options.check })
+        networkSettings(config)
+        const { checkModules } = await import('../methods/entries.ts')
+        checkModules(config.modules, addressesOf(config))
         process.stdout.write(
           options.json === true ? `${JSON.stringify(withoutSecrets(config))}\n` : `${options.check}: ok\n`,
         )

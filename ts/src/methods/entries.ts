@@ -1,4 +1,5 @@
 import { MethodGroups } from '../auth/methodGroups.ts'
+import { ConfigError } from '../config/error.ts'
 import type { Entry, MethodSpec } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
 import { notOffered, table } from './table.ts'
@@ -76,6 +77,27 @@ export function methodGroups(): string[][] {
 export function unknownMethods(list: readonly string[]): string[] {
   const groups = new MethodGroups(methodGroups())
   return list.filter((entry) => groups.namesOf([entry]).size === 0)
+}
+
+/** Throws ConfigError if settings of the node or of one of its addresses name modules or methods that do not exist. */
+export function checkModules(nodeModules: Modules, addresses: readonly { path: string; modules: Modules }[]): void {
+  const names = methodGroups().flat()
+  const known = new Set(names.map(moduleOf))
+  const problems: string[] = []
+  for (const { path, modules } of [{ path: '', modules: nodeModules }, ...addresses]) {
+    for (const [module, { allow = [], deny = [], timeoutMs = {} }] of Object.entries(modules)) {
+      const place = `${path}.modules.${module}`.replace(/^\./, '')
+      if (!known.has(module)) {
+        problems.push(`${place}: no such module`)
+        continue
+      }
+      for (const [list, methods] of Object.entries({ allow, deny, timeoutMs: Object.keys(timeoutMs) })) {
+        const unknown = methods.filter((name) => moduleOf(name) !== module || !names.includes(name))
+        problems.push(...unknown.map((name) => `${place}.${list}: the module has no method ${name}`))
+      }
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
 }
 
 /** Returns the served modules in the form of rpc_modules, as JSON. */

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { entriesFor, moduleOf, servedModules } from './entries.ts'
+import { checkModules, entriesFor, moduleOf, servedModules } from './entries.ts'
 import { notOffered, table } from './table.ts'
 
 test('behavior: every method file has a spec and every spec a file of its name', () => {
@@ -80,4 +80,21 @@ test('behavior: lists of a module allow and deny; deny wins', () => {
   const modules = JSON.parse(servedModules({ web3: { enabled: false } }, false))
   expect(modules).toMatchObject({ eth: '1.0', net: '1.0', rpc: '1.0', rsk: '1.0' })
   expect(modules).not.toHaveProperty('web3')
+})
+
+test('error: settings of modules and methods that do not exist', () => {
+  const check = (modules: Parameters<typeof checkModules>[0]) => () =>
+    checkModules(modules, [{ path: 'http', modules }])
+  const both = (problem: string) => `${problem}\nhttp.${problem}`
+  expect(check({ evn: { enabled: true } })).toThrow(both('modules.evn: no such module'))
+  expect(check({ anvil: {} })).toThrow(both('modules.anvil: no such module'))
+  expect(check({ eth: { deny: ['eth_cal'] } })).toThrow(both('modules.eth.deny: the module has no method eth_cal'))
+  expect(check({ eth: { allow: ['web3_sha3'] } })).toThrow(
+    both('modules.eth.allow: the module has no method web3_sha3'),
+  )
+  expect(check({ eth: { timeoutMs: { call: 1 } } })).toThrow(
+    both('modules.eth.timeoutMs: the module has no method call'),
+  )
+  const deny = ['rsk_flush', 'chain_protocolVersion']
+  expect(check({ rsk: { deny }, rpc: { allow: ['rpc.discover'] }, hardhat: { deny: ['anvil_mine'] } })).not.toThrow()
 })
