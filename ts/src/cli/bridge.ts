@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import type { DevelopmentBridge } from '../bridge/developmentBridge.ts'
 import { wholeNumber } from './wholeNumber.ts'
 
@@ -65,7 +65,9 @@ function subcommand(name: string, description: string): Command {
 }
 
 function withAmount(command: Command): Command {
-  return command.option('--btc <amount>', 'amount', satoshis, satoshis(defaultAmount))
+  return command.addOption(
+    new Option('--btc <amount>', 'amount').argParser(satoshis).default(satoshis(defaultAmount), defaultAmount),
+  )
 }
 
 async function run(options: Options, work: (peg: DevelopmentBridge) => Promise<object>): Promise<void> {
