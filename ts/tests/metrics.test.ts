@@ -159,7 +159,8 @@ describe('/metrics', () => {
     const asked = panels
       .flatMap(({ targets }) => targets.flatMap(({ expr }) => expr.match(/\b(rhizome|process)_\w+/g) ?? []))
       .filter((name) => !name.startsWith('rhizome_fleet_'))
-    const served = new Set(page.match(/^[a-z]\w*/gm))
+    // Without apps, those of apps have a type and no value.
+    const served = new Set(page.match(/^[a-z]\w*|(?<=^# TYPE )rhizome_app_\w+/gm))
     expect(page).toMatch(/^rhizome_refusals_total\{status="405"\} [1-9]/m)
     expect(asked.length).toBeGreaterThan(20)
     // Those of a fleet: checkpoints.test.ts.
