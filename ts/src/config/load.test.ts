@@ -68,6 +68,15 @@ test('behavior: flags win over the environment, that over the file', () => {
   expect(dataDirOf(config)).toBeNull()
 })
 
+test('behavior: the flag of a fork overrides the data directory of the environment', () => {
+  const environment = { RHIZOME_DATA_DIR: 'x' }
+  const config = loadConfig({ environment, flags: { 'fork.url': { value: 'http://a', flag: '--fork' } } })
+  expect(dataDirOf(config)).toBeNull()
+  expect(configProblems({ environment: { ...environment, RHIZOME_FORK_URL: 'http://a' } })).toEqual([
+    'RHIZOME_FORK_URL: cannot be combined with RHIZOME_DATA_DIR; leave one of them out',
+  ])
+})
+
 test('error: a data directory for an ephemeral node', () => {
   const flag = { ephemeral: { value: true, flag: '--ephemeral' } }
   const path = file('dataDir = "x"\n')

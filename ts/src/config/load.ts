@@ -54,11 +54,14 @@ export function loadConfig(sources: Sources): Config {
     precedences.set(path, 2)
     put(merged, path, typeof value === 'boolean' ? value : leafAt(path).fromText(value))
   }
+  const isOverridden = (path: string, by: string) => (precedences.get(path) ?? 0) < (precedences.get(by) ?? 0)
   const isFork = valueAt(merged, 'fork.url') !== undefined && valueAt(merged, 'fork.url') !== ''
   if (isFork) {
     for (const path of notInForks) {
       const value = valueAt(merged, path)
       if (value === undefined || value === '' || value === 0 || (Array.isArray(value) && value.length === 0)) continue
+      // The image sets it in the environment.
+      if (path === 'dataDir' && isOverridden(path, 'fork.url')) continue
       const [fork, other] = ['fork.url', path].map((one) => origins.get(one) ?? one)
       problems.push(`${fork}: cannot be combined with ${other}; leave one of them out`)
     }
@@ -70,8 +73,7 @@ export function loadConfig(sources: Sources): Config {
     }
     merged.network ??= network
   }
-  const precedenceOf = (path: string): number => precedences.get(path) ?? 0
-  if (merged.ephemeral === true && merged.dataDir && precedenceOf('dataDir') >= precedenceOf('ephemeral')) {
+  if (merged.ephemeral === true && merged.dataDir && !isOverridden('dataDir', 'ephemeral')) {
     const [ephemeral, dataDir] = ['ephemeral', 'dataDir'].map((path) => origins.get(path) ?? path)
     problems.push(`${ephemeral}: cannot be combined with ${dataDir}; leave one of them out`)
   }
