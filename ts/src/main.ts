@@ -302,8 +302,9 @@ function logUncomparedStates({ number, stateComparedFrom }: OpenedNode, logger: 
 }
 
 /** Reports states that `storage.history` asks for, but that were pruned before. */
-function logKeptStates({ number, history, keptStates, oldestState }: OpenedNode, logger: Logger): void {
-  if (oldestState <= (keptStates === null ? 0 : Math.max(0, number - keptStates))) return
+function logKeptStates({ number, history, keptStates, oldestState, fork }: OpenedNode, logger: Logger): void {
+  // Earlier states of a fork are those of the other node.
+  if (fork !== undefined || oldestState <= (keptStates === null ? 0 : Math.max(0, number - keptStates))) return
   logger.info({ history, oldestState }, 'states below block oldestState were pruned; later ones are kept from now on')
 }
 
