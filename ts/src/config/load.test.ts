@@ -198,6 +198,8 @@ describe('problems', () => {
     ['[[listen]]', 'listen.0.port: expected a whole number of at least 0 and at most 65535, got nothing'],
     ['[[listen]]\nport = 1\naccess = "open"', 'listen.0.access: expected public, private, got "open"'],
     ['[modules.evm]\ndeny = "evm_mine"', 'modules.evm.deny: expected a list of texts, got "evm_mine"'],
+    ['metrics.host = ""', 'metrics.host: expected an address, got ""'],
+    ['admin.host = ""', 'admin.host: expected an address, got ""'],
     ['p2p.nodeKey = "ab"', 'p2p.nodeKey: expected 64 hex digits, got something else'],
     ['p2p.checkpoints = ["5"]', 'p2p.checkpoints: expected a list of NUMBER:HASH, got ["5"]'],
     ['store = "redis://:secret@a"', 'store: expected a table, got something else'],

@@ -18,8 +18,9 @@ const pattern = (description: string, expects: string, pattern: string) =>
   Type.String({ description, default: '', pattern, expects })
 const secret = (description: string, expects = 'a text', pattern = '') =>
   Type.String({ description, default: '', pattern, expects, isSecret: true })
-const host = () =>
-  text('Address to listen on. Other machines can reach any address but loopback addresses.', '127.0.0.1')
+/** An address to listen on. Without one, a server would listen on all. */
+const host = (description = 'Address to listen on. Other machines can reach any address but loopback addresses.') =>
+  Type.String({ description, default: '127.0.0.1', minLength: 1, expects: 'an address' })
 const port = (preset: number) => whole('Port to listen on; 0: a free port.', preset, 0, 65535)
 const hosts = () => list('Accepted Host headers besides loopback names and the host above; "*" for all.', [])
 const section = <T extends Record<string, TSchema>>(description: string, members: T) =>
@@ -607,7 +608,7 @@ export const schema = section('', {
 
   admin: section("The operator's page, which shows the node and its apps, and the admin API, on a separate address.", {
     enabled: yesNo('Whether page and API are served. The node then counts its requests, as for metrics.', false),
-    host: text('Address to listen on. Any address but a loopback address needs a tokenFile.', '127.0.0.1'),
+    host: host('Address to listen on. Any address but a loopback address needs a tokenFile.'),
     port: port(4447),
     hosts: hosts(),
     tokenFile: text('File with the token of the API: one word of at least 24 characters. Empty: no token.'),
