@@ -72,7 +72,8 @@ async function buildPage(root, name, place) {
   copyFileSync(join(root, source, 'index.html'), join(place, 'index.html'))
   copyFileSync(join(root, 'ts/src/admin/page/icon.svg'), join(place, 'icon.svg'))
   const styles = ['ts/src/admin/page/page.css', ...(name === 'explorer' ? [`${source}/explorer.css`] : [])]
-  writeFileSync(join(place, 'page.css'), styles.map((path) => readFileSync(join(root, path), 'utf8')).join('\n'))
+  const css = styles.map((path) => readFileSync(join(root, path), 'utf8')).join('\n')
+  writeFileSync(join(place, 'page.css'), css.replace(/\/\*.*?\*\//gs, '').replace(/^\s+/gm, ''))
 }
 
 /** Bundles a TypeScript module and imports it, for scripts. */
