@@ -128,6 +128,9 @@ pub enum Unexecutable {
     /// An amount that the reference cannot represent.
     #[error("an amount of 2^255 wei or more")]
     Amount,
+    /// Code runs in a block whose gas limit has more than 32 bytes.
+    #[error("a block gas limit of more than 32 bytes")]
+    BlockGasLimit,
 }
 
 /// Why state overrides are invalid. The messages are those of the reference, if it has one.

@@ -6,16 +6,16 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rhizome_primitives::{Address, Block, ChainSpec, SublistGasLimits, Transaction, U256};
+use rhizome_primitives::{Address, B256, Block, ChainSpec, Header, SublistGasLimits, Transaction, U256};
 use rhizome_trie::StateReader;
 
 use crate::block::{BlockExecutor, BlockOutcome};
 use crate::block_env::{Ancestry, BlockEnv};
 use crate::deadline::Deadline;
-use crate::error::ExecError;
+use crate::error::{ExecError, Unexecutable};
 use crate::hash_maps::HashSet;
 use crate::state::AccessSet;
-use crate::transaction::SublistState;
+use crate::transaction::{GAS_LIMIT_LIMIT, SublistState};
 
 /// Executes a block on the state of its parent. `senders` has one address for each transaction, zero for REMASC.
 pub fn execute_block(
@@ -75,7 +75,7 @@ pub(crate) struct Sublist {
 /// Returns the sublists of a block in order, the sequential sublist last. Before RSKIP-144 it is the only one.
 pub(crate) fn sublists(spec: &ChainSpec, block: &Block) -> Result<Vec<Sublist>, ExecError> {
     let transactions = block.transactions.len();
-    let gas_limit: u64 = block.header.gas_limit_value().saturating_to();
+    let gas_limit = limit_of_transactions(&block.header);
     if !spec.rules(block.header.number).has_sublists() {
         return Ok(vec![Sublist { range: 0..transactions, gas_limit, is_parallel: false }]);
     }
@@ -91,6 +91,12 @@ pub(crate) fn sublists(spec: &ChainSpec, block: &Block) -> Result<Vec<Sublist>, 
     }
     sublists.push(Sublist { range: start..transactions, gas_limit: sequential, is_parallel: false });
     Ok(sublists)
+}
+
+/// Returns the gas limit that transactions have to fit in. More than eight bytes are no limit to the reference, even if they are
+/// leading zeros.
+fn limit_of_transactions(header: &Header) -> u64 {
+    if header.gas_limit.len() > size_of::<u64>() { GAS_LIMIT_LIMIT } else { header.gas_limit_value().saturating_to() }
 }
 
 /// A block in execution.
@@ -130,6 +136,10 @@ impl<'e> BlockRun<'e> {
         let transactions = self.block.transactions.iter().zip(self.senders).enumerate();
         for (index, (transaction, sender)) in transactions.take(sublist.range.end).skip(sublist.range.start) {
             let is_remasc = self.block.is_remasc(index);
+            // The reference starts the EVM with the gas limit as a word.
+            if self.block.header.gas_limit.len() > B256::len_bytes() && self.runs_code(transaction)? {
+                return Err(ExecError::Unexecutable { index, reason: Unexecutable::BlockGasLimit });
+            }
             let outcome = self.executor.execute_in(transaction, *sender, is_remasc, &mut state)?;
             if let Some(inner) = self.inner_accounts.as_mut().and_then(|all| all.get_mut(index)) {
                 *inner = self.executor.inner_accounts().unwrap_or_default();
@@ -142,11 +152,19 @@ impl<'e> BlockRun<'e> {
         self.deleted.extend(state.deleted);
         Ok(())
     }
+
+    /// Whether a transaction starts the EVM.
+    fn runs_code(&mut self, transaction: &Transaction) -> Result<bool, ExecError> {
+        match transaction.to() {
+            Some(to) => Ok(self.executor.state().code_length(to)? != 0),
+            None => Ok(!transaction.data().is_empty()),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use rhizome_primitives::{B256, BRIDGE, Header, I256, hex, keccak256};
+    use rhizome_primitives::{BRIDGE, I256, hex, keccak256};
 
     use super::*;
     use crate::fixtures::{NoAncestors, contract, rich, signed, world};
@@ -162,8 +180,17 @@ mod tests {
     }
 
     fn execute(edges: &[i16], transactions: Vec<Transaction>) -> Result<BlockOutcome, ExecError> {
+        execute_under(&hex!("989680"), edges, transactions)
+    }
+
+    fn execute_under(
+        gas_limit: &[u8],
+        edges: &[i16],
+        transactions: Vec<Transaction>,
+    ) -> Result<BlockOutcome, ExecError> {
         let spec = ChainSpec::regtest();
-        let block = block(&spec, edges, transactions);
+        let mut block = block(&spec, edges, transactions);
+        block.header.gas_limit = gas_limit.to_vec().into();
         let count = block.transactions.len();
         let mut senders = vec![rich(); count];
         senders[count - 1] = Address::ZERO;
@@ -178,6 +205,28 @@ mod tests {
         let gas: Vec<_> = outcome.receipts.iter().map(|receipt| receipt.cumulative_gas).collect();
         assert_eq!(gas, [outcome.receipts[0].gas_used, outcome.receipts[1].gas_used, outcome.receipts[1].gas_used]);
         assert!(outcome.receipts[0].gas_used > outcome.receipts[1].gas_used);
+    }
+
+    #[test]
+    fn long_gas_limits_are_none_and_stop_code_above_a_word() {
+        let padded = |bytes: usize| [vec![0; bytes - 3], hex!("989680").to_vec()].concat();
+        let with = |bytes: usize, to, gas| {
+            let transactions = vec![signed(0, Some(to), &[], gas, 0), Transaction::remasc(1)];
+            [&[1][..], &[]].map(|edges| execute_under(&padded(bytes), edges, transactions.clone()))
+        };
+        let above = 10_000_001;
+        assert!(with(8, contract(1), 100_000).iter().all(Result::is_ok));
+        assert!(with(8, contract(1), above).iter().all(Result::is_err));
+        for bytes in [9, 32] {
+            assert!(with(bytes, contract(1), above).iter().all(Result::is_ok), "{bytes}");
+        }
+        assert!(with(33, contract(9), above).iter().all(Result::is_ok));
+        for result in with(33, contract(1), 100_000) {
+            let reason = Unexecutable::BlockGasLimit;
+            assert!(matches!(result, Err(ExecError::Unexecutable { index: 0, reason: found }) if found == reason));
+        }
+        let creation = vec![signed(0, None, &[0], 100_000, 0), Transaction::remasc(1)];
+        assert!(execute_under(&padded(33), &[], creation).is_err());
     }
 
     #[test]
