@@ -193,11 +193,11 @@ pub(crate) fn peg_out_transaction_created(logs: &mut Vec<Log>, btc_hash: B256, v
 /// A peg-out request to the P2PKH address of `hash`.
 pub(crate) fn release_received(logs: &mut Vec<Log>, ctx: &CallContext<'_>, hash: &[u8; 20], wei: U256) {
     let address = ctx.constants.key_address(*hash);
-    let (signature, destination) = match ctx.has(Rule::Rskip326) {
-        false => ("release_request_received(address,bytes,uint256)", hash.as_slice()),
-        true => ("release_request_received(address,string,uint256)", address.as_bytes()),
+    let (signature, destination, amount) = match ctx.has(Rule::Rskip326) {
+        false => ("release_request_received(address,bytes,uint256)", hash.as_slice(), wei / WEI_PER_SATOSHI),
+        true => ("release_request_received(address,string,uint256)", address.as_bytes(), logged_amount(ctx, wei)),
     };
-    let values = [Value::Bytes(destination), Value::Word(logged_amount(ctx, wei))];
+    let values = [Value::Bytes(destination), Value::Word(amount)];
     log(logs, signature, &[ctx.caller().into_word()], &values);
 }
 
@@ -232,12 +232,40 @@ pub(crate) fn union_permissions_updated(logs: &mut Vec<Log>, caller: Address, pe
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rhizome_primitives::hex;
+    use crate::context::{Call, CallMode};
+    use rhizome_primitives::{Network, Rules, hex};
 
     #[test]
     fn empty_bytes_have_a_word_of_zeros() {
         assert_eq!(data(&[Value::Bytes(&[])]).len(), 96);
         assert_eq!(data(&[Value::Bytes(&[1]), Value::signed(-1)]).len(), 128);
+    }
+
+    #[test]
+    fn requests_are_in_wei_only_with_an_address_as_text() {
+        let amount = |rules: Rules| {
+            let call = Call {
+                network: Network::Regtest,
+                rules,
+                block_number: 1,
+                block_timestamp: 1,
+                caller: Address::ZERO,
+                value: U256::ZERO,
+                mode: CallMode::Call,
+                is_direct: true,
+                is_local: false,
+                transaction_hash: B256::ZERO,
+                origin_transaction_hash: B256::ZERO,
+                public_key: &|| None,
+                is_past_deadline: &|| false,
+            };
+            let mut logs = Vec::new();
+            release_received(&mut logs, &CallContext::of(&call).unwrap(), &[7; 20], U256::from(30_000_000_000_u64));
+            U256::from_be_slice(&logs[0].data[32..64])
+        };
+        assert_eq!(amount(Rules::none().with(Rule::Rskip427)), U256::from(3));
+        assert_eq!(amount(Rules::none().with(Rule::Rskip326)), U256::from(3));
+        assert_eq!(amount(Rules::all()), U256::from(30_000_000_000_u64));
     }
 
     #[test]
