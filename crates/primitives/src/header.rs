@@ -48,7 +48,7 @@ pub struct Header {
     pub timestamp: u64,
     /// Extra data.
     pub extra_data: Bytes,
-    /// Fees in wei paid by the transactions of this block.
+    /// Fees in wei paid by the transactions of this block. An uncle can claim more than 256 bits, which saturate.
     pub paid_fees: U256,
     /// Wei for each unit of gas; can be negative in an unchecked header.
     pub minimum_gas_price: Option<I256>,
@@ -72,6 +72,8 @@ pub struct Header {
     expects_fork_data: bool,
     /// Difficulty of a genesis block, which is encoded with the bytes of the specification.
     genesis_difficulty: Option<Bytes>,
+    /// Paid fees of more than 256 bits.
+    oversized_paid_fees: Option<Bytes>,
     /// `[version, extension hash]` of a header that was received in compressed form, until its extension is attached.
     received_extension_data: Option<Bytes>,
     hash: HashCache,
@@ -115,6 +117,7 @@ impl Header {
             rules,
             expects_fork_data: expects_fork_data(number, rules, spec),
             genesis_difficulty: None,
+            oversized_paid_fees: None,
             received_extension_data: None,
             hash: HashCache::default(),
         }
@@ -132,6 +135,7 @@ impl Header {
             state_root: genesis.state_root.unwrap_or(state_root).into(),
             difficulty: rlp::read_difficulty(&genesis.difficulty, "difficulty").ok(),
             genesis_difficulty: Some(genesis.difficulty.clone()),
+            oversized_paid_fees: None,
             gas_limit: Bytes::copy_from_slice(genesis_gas_limit(&gas_limit)),
             timestamp: genesis.timestamp,
             extra_data: genesis.extra_data.clone(),
@@ -269,6 +273,21 @@ mod tests {
         let encoded = second.encode();
         assert_eq!(Header::decode(&encoded, &spec).unwrap().encode(), encoded);
         assert_eq!(Header::new(0, &ChainSpec::regtest()).umm_root, None);
+    }
+
+    #[test]
+    fn paid_fees_above_256_bits_saturate_and_keep_their_encoding() {
+        let spec = ChainSpec::regtest();
+        let mut header = Header::new(5, &spec);
+        header.paid_fees = U256::MAX;
+        let (largest, encoded) = (header.hash(), header.encode());
+        header.oversized_paid_fees = Some(Bytes::from_static(&[0xff; 33]));
+        header.forget_hash();
+        let decoded = Header::decode(&header.encode(), &spec).unwrap();
+        assert_eq!((decoded.paid_fees, decoded.hash()), (U256::MAX, header.hash()));
+        assert_eq!(decoded.encode(), header.encode());
+        assert_ne!(decoded.hash(), largest);
+        assert_eq!(Header::decode(&encoded, &spec).unwrap().oversized_paid_fees, None);
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub(super) fn decode(item: &Item<'_>, spec: &ChainSpec, form: ReceivedForm) -> R
     let gas_used = elements.take_number("gas used", i64::MAX as u64)?;
     let timestamp = elements.take_number("timestamp", i64::MAX as u64)?;
     let extra_data = elements.take();
-    let paid_fees = rlp::read_u256(&elements.take(), "paid fees")?;
+    let paid_fees = elements.take();
     let minimum_gas_price = match elements.take() {
         price if price.is_empty() => None,
         price => Some(rlp::read_signed(&price, "minimum gas price")?),
@@ -87,7 +87,7 @@ pub(super) fn decode(item: &Item<'_>, spec: &ChainSpec, form: ReceivedForm) -> R
         gas_used,
         timestamp,
         extra_data,
-        paid_fees,
+        paid_fees: rlp::saturating_u256(&paid_fees),
         minimum_gas_price,
         uncle_count,
         umm_root,
@@ -100,6 +100,9 @@ pub(super) fn decode(item: &Item<'_>, spec: &ChainSpec, form: ReceivedForm) -> R
         rules,
         expects_fork_data: expects_fork_data(number, rules, spec),
         genesis_difficulty: None,
+        oversized_paid_fees: Some(rlp::strip_zeros(&paid_fees))
+            .filter(|digits| digits.len() > size_of::<U256>())
+            .map(Bytes::copy_from_slice),
         received_extension_data,
         hash: HashCache::default(),
     };
@@ -133,6 +136,7 @@ fn become_genesis(header: &mut Header, difficulty: Bytes) -> Result<(), DecodeEr
     header.receipts_root = EMPTY_ROOT.into();
     header.gas_limit = Bytes::copy_from_slice(genesis_gas_limit(&header.gas_limit));
     header.paid_fees = U256::ZERO;
+    header.oversized_paid_fees = None;
     header.uncle_count = 0;
     header.umm_root = None;
     header.version = 0;

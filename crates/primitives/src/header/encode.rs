@@ -76,7 +76,10 @@ impl Header {
         rlp::put_u64(&mut out, self.gas_used);
         rlp::put_u64(&mut out, self.timestamp);
         rlp::put_bytes(&mut out, &self.extra_data);
-        rlp::put_value(&mut out, &self.paid_fees);
+        match &self.oversized_paid_fees {
+            Some(bytes) => rlp::put_bytes(&mut out, bytes),
+            None => rlp::put_value(&mut out, &self.paid_fees),
+        }
         rlp::put_minimum_gas_price(&mut out, self.minimum_gas_price.as_ref());
         rlp::put_u64(&mut out, u64::from(self.uncle_count));
         if let Some(umm_root) = &self.umm_root {
