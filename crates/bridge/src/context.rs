@@ -40,7 +40,7 @@ pub struct Call<'a> {
     /// Hash of the signed transaction that led to the call; zero in local execution.
     pub origin_transaction_hash: B256,
     /// Returns the compressed key that signed the transaction; `None` if the call is not direct or not signed.
-    pub public_key: &'a dyn Fn() -> Option<[u8; 33]>,
+    pub public_key: &'a dyn Fn() -> Option<Vec<u8>>,
     /// Returns true once the deadline of a local call has passed.
     pub is_past_deadline: &'a dyn Fn() -> bool,
 }

@@ -136,7 +136,7 @@ impl Life {
             is_local: input == STATE_FOR_DEBUGGING,
             transaction_hash: hash,
             origin_transaction_hash: hash,
-            public_key: &|| key,
+            public_key: &|| key.map(Vec::from),
             is_past_deadline: &|| false,
         };
         match rhizome_bridge::run(input, &call, &mut self.host, &mut logs, &mut BlockIndex::new()) {

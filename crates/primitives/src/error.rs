@@ -94,7 +94,7 @@ pub enum SignatureError {
     /// r is not below the field prime; the reference uses the null address as sender.
     #[error("r is not a field element")]
     OutOfField,
-    /// r is zero or not the x-coordinate of a point on the curve, or the key is the point at infinity.
+    /// r is zero or not the x-coordinate of a point on the curve.
     #[error("no public key belongs to the signature")]
     NoKey,
     /// The private key is zero or not below the group order.

@@ -363,8 +363,8 @@ impl Transaction {
         })
     }
 
-    /// Returns the compressed public key of the signer.
-    pub fn recover_public_key(&self) -> Result<[u8; 33], SignatureError> {
+    /// Returns the compressed public key of the signer; a single 0 for the point at infinity.
+    pub fn recover_public_key(&self) -> Result<Vec<u8>, SignatureError> {
         self.signature.as_ref().ok_or(SignatureError::Unsigned)?.recover_key(&self.raw_hash())
     }
 

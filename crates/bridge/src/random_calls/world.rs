@@ -159,7 +159,7 @@ impl World {
         let value = U256::from(origin.satoshis) * WEI_PER_SATOSHI;
         let before = self.account.clone();
         let key = origin.key;
-        let public_key = move || key;
+        let public_key = move || key.map(Vec::from);
         let call = Call {
             caller: origin.caller,
             value,

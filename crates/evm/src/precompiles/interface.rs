@@ -97,7 +97,7 @@ pub struct PrecompileContext<'a> {
     /// Hash of the signed transaction that led to the call; zero in local calls.
     pub origin_transaction_hash: B256,
     /// Compressed public key of the signature, if a signed transaction calls directly.
-    pub public_key: &'a dyn Fn() -> Option<[u8; 33]>,
+    pub public_key: &'a dyn Fn() -> Option<Vec<u8>>,
     /// Deadline of local calls.
     pub deadline: &'a Deadline,
     /// Bitcoin blocks that the Bridge has added to its main chain while it computed the price of the call.

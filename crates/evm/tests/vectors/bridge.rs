@@ -266,7 +266,7 @@ fn check_call(step: &Value, spec: &ChainSpec, rules: Rules, trie: &Trie) -> Verd
         state.transfer(caller, receiver, value).map_err(|error| broken(&error))?;
     }
     let key = bytes_at(step, "senderPublicKey")?;
-    let public_key = || key.as_ref().try_into().ok().filter(|_| kind == "tx");
+    let public_key = || (kind == "tx" && !key.is_empty()).then(|| key.to_vec());
     let (env, ancestry) = (env_of(step)?, FixedAncestry::none());
     let (deadline, mut logs) = (Deadline::none(), Vec::new());
     let mut context = PrecompileContext {

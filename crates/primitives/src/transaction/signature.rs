@@ -77,13 +77,11 @@ impl Signature {
     /// Recovers the address of the signer of a hash. s can be any number, r any field element.
     pub(super) fn recover(&self, message: &B256) -> Result<Address, SignatureError> {
         let r = self.field_r()?;
-        match self.recover_with_libsecp256k1(&r, message) {
-            Some(address) => Ok(address),
-            None => {
-                let key = self.recover_unrestricted(&r, message).ok_or(SignatureError::NoKey)?;
-                address_of(key.to_encoded_point(false).as_bytes()).ok_or(SignatureError::NoKey)
-            }
-        }
+        let found = self.recover_with_libsecp256k1(&r, message).or_else(|| {
+            let key = self.recover_unrestricted(&r, message)?;
+            Some(address_of(key.to_encoded_point(false).as_bytes()))
+        });
+        found.ok_or(SignatureError::NoKey)
     }
 
     /// Returns the input for batch recovery, if r and s are between 1 and the order.
@@ -92,10 +90,10 @@ impl Signature {
         Some(RecoveryInput { message: *message, r: half(&self.r)?, s: half(&self.s)?, is_y_odd: self.recovery == 28 })
     }
 
-    /// Recovers the compressed public key of the signer of a hash.
-    pub(super) fn recover_key(&self, message: &B256) -> Result<[u8; 33], SignatureError> {
+    /// Recovers the compressed public key of the signer of a hash; a single 0 for infinity.
+    pub(super) fn recover_key(&self, message: &B256) -> Result<Vec<u8>, SignatureError> {
         let key = self.recover_unrestricted(&self.field_r()?, message).ok_or(SignatureError::NoKey)?;
-        key.to_encoded_point(true).as_bytes().try_into().map_err(|_infinity| SignatureError::NoKey)
+        Ok(key.to_encoded_point(true).as_bytes().to_vec())
     }
 
     fn field_r(&self) -> Result<U256, SignatureError> {
@@ -111,7 +109,7 @@ impl Signature {
         let id = if self.recovery == 28 { RecoveryId::One } else { RecoveryId::Zero };
         let signature = RecoverableSignature::from_compact(&halves, id).ok()?;
         let key = SECP256K1.recover_ecdsa(Message::from_digest(message.0), &signature).ok()?;
-        address_of(&key.serialize_uncompressed())
+        Some(address_of(&key.serialize_uncompressed()))
     }
 
     /// Recovers for any r below the field prime and any s: key = r⁻¹·(s·R − z·G).
@@ -130,12 +128,10 @@ impl Signature {
     }
 }
 
-/// Returns the address of an uncompressed public key; `None` for the point at infinity.
-fn address_of(key: &[u8]) -> Option<Address> {
-    match key {
-        [4, coordinates @ ..] => Some(Address::from_word(keccak256(coordinates))),
-        _ => None,
-    }
+/// Returns the address of an uncompressed public key. The point at infinity has one, too: the reference hashes no
+/// coordinates and accepts the sender.
+fn address_of(key: &[u8]) -> Address {
+    Address::from_word(keccak256(key.get(1..).unwrap_or_default()))
 }
 
 /// Reduces a number of any length modulo the order.
@@ -165,11 +161,11 @@ mod tests {
             let address = signature.recover(&message).unwrap();
             assert_eq!(signature.recover_with_libsecp256k1(&r, &message), Some(address));
             let address_of_key = |key: AffinePoint| address_of(key.to_encoded_point(false).as_bytes());
-            assert_eq!(signature.recover_unrestricted(&r, &message).and_then(address_of_key), Some(address));
+            assert_eq!(signature.recover_unrestricted(&r, &message).map(address_of_key), Some(address));
             assert!(signature.recover_key(&message).unwrap()[0] < 4);
             // The other key that matches r and s.
             let other = Signature { recovery: 55 - signature.recovery, ..signature };
-            let any = other.recover_unrestricted(&r, &message).and_then(address_of_key);
+            let any = other.recover_unrestricted(&r, &message).map(address_of_key);
             assert_eq!(other.recover_with_libsecp256k1(&r, &message), any);
         }
     }
