@@ -5,7 +5,7 @@ use crate::error::Answer;
 use crate::json::JsonWriter;
 use crate::node::Node;
 use rhizome_chain::{PooledTransaction, WaitReason, WaitReasons};
-use rhizome_primitives::{B256, U256};
+use rhizome_primitives::{B256, U256, rlp};
 use std::collections::HashMap;
 
 /// The pool with whole transactions. `gasPrice` and `value` are DATA of the shortest signed bytes. With
@@ -54,10 +54,8 @@ fn write(json: &mut JsonWriter, pooled: &PooledTransaction, reason: Option<&str>
     json.end_object();
 }
 
-/// Writes the bytes of Java's `BigInteger`: a zero byte precedes a first bit of 1.
 fn write_amount(json: &mut JsonWriter, amount: &U256) {
-    let start = 31_usize.saturating_sub(amount.bit_len() / 8);
-    json.data(amount.to_be_bytes::<32>().get(start..).unwrap_or_default());
+    json.data(&rlp::signed_bytes(amount, false));
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use crate::block_env::AncestorBlock;
 use rhizome_primitives::abi::{self, selector};
+use rhizome_primitives::rlp::signed_bytes;
 use rhizome_primitives::{Address, I256, Rule, Rules, U256};
 use std::sync::Arc;
 
@@ -62,11 +63,11 @@ impl HeaderField {
             }
             Self::MinimumGasPrice => {
                 let price = header.minimum_gas_price;
-                price.map(|price| signed_bytes(price.into_raw(), price.is_negative())).unwrap_or_default()
+                price.map(|price| signed_bytes(&price.into_raw(), price.is_negative())).unwrap_or_default()
             }
             Self::GasLimit => return Ok(non_empty(&header.gas_limit)),
-            Self::GasUsed => signed_bytes(U256::from(header.gas_used), false),
-            Self::Difficulty => signed_bytes(header.difficulty.ok_or(PrecompileFailure::Failed)?, false),
+            Self::GasUsed => signed_bytes(&U256::from(header.gas_used), false),
+            Self::Difficulty => signed_bytes(&header.difficulty.ok_or(PrecompileFailure::Failed)?, false),
             Self::BitcoinHeader => return Ok(header.bitcoin_header.as_deref().and_then(|bytes| non_empty(bytes))),
             Self::UncleCoinbase(index) => match i16::try_from(index).map(usize::try_from) {
                 Err(_) => Vec::new(),
@@ -75,9 +76,9 @@ impl HeaderField {
             },
             Self::DifficultyWithUncles => {
                 let uncles = block.uncles.iter().map(|uncle| uncle.difficulty_value());
-                signed_bytes(uncles.fold(header.difficulty_value(), U256::saturating_add), false)
+                signed_bytes(&uncles.fold(header.difficulty_value(), U256::saturating_add), false)
             }
-            Self::CumulativeWork => signed_bytes(block.total_difficulty, false),
+            Self::CumulativeWork => signed_bytes(&block.total_difficulty, false),
         };
         Ok(Some(bytes))
     }
@@ -128,15 +129,6 @@ fn merged_mining_tags(coinbase: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Returns the shortest big-endian two's complement.
-fn signed_bytes(value: U256, is_negative: bool) -> Vec<u8> {
-    let sign = if is_negative { 0xff } else { 0 };
-    let mut bytes = vec![sign];
-    bytes.extend(value.to_be_bytes::<32>());
-    let redundant = bytes.windows(2).take_while(|pair| pair[0] == sign && (pair[1] ^ sign) & 0x80 == 0).count();
-    bytes.split_off(redundant)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,18 +137,6 @@ mod tests {
     #[test]
     fn replays_the_golden_cases() {
         golden::replay("pre-bh-", 48);
-    }
-
-    #[test]
-    fn encodes_signed_numbers() {
-        let positive = |value: u64| signed_bytes(U256::from(value), false);
-        assert_eq!(positive(0), [0]);
-        assert_eq!(positive(0x7f), [0x7f]);
-        assert_eq!(positive(0x80), [0, 0x80]);
-        assert_eq!(positive(0x1234), [0x12, 0x34]);
-        assert_eq!(signed_bytes(U256::MAX, false).len(), 33);
-        assert_eq!(signed_bytes(U256::MAX, true), [0xff]);
-        assert_eq!(signed_bytes(I256::try_from(-129).unwrap().into_raw(), true), [0xff, 0x7f]);
     }
 
     #[test]

@@ -25,7 +25,8 @@ pub(super) struct InnerTransaction<'a> {
 impl InnerTransaction<'_> {
     pub(super) fn hash(&self) -> B256 {
         let mut items = Vec::with_capacity(self.code.len() + 256);
-        rlp::put_bytes(&mut items, &signed_bytes(&self.nonce));
+        let nonce = if self.nonce.is_zero() { Vec::new() } else { rlp::signed_bytes(&self.nonce, false) };
+        rlp::put_bytes(&mut items, &nonce);
         rlp::put_bytes(&mut items, self.enclosing.as_slice());
         rlp::put_bytes(&mut items, self.from.as_slice());
         rlp::put_bytes(&mut items, self.to.as_ref().map_or(&[][..], |to| to.as_slice()));
@@ -38,14 +39,5 @@ impl InnerTransaction<'_> {
         rlp::put_value(&mut items, &U256::from(self.recorded));
         rlp::put_value(&mut items, &U256::ZERO);
         keccak256(rlp::list(&items))
-    }
-}
-
-/// Returns the shortest signed big-endian form of a number; empty for zero.
-fn signed_bytes(number: &U256) -> Vec<u8> {
-    let bytes: Vec<u8> = number.to_be_bytes_trimmed_vec();
-    match bytes.first() {
-        Some(first) if *first >= 0x80 => [&[0], bytes.as_slice()].concat(),
-        _ => bytes,
     }
 }

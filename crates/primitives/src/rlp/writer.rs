@@ -46,11 +46,7 @@ pub fn put_price(out: &mut Vec<u8>, big_endian: Option<&[u8]>) {
 pub fn put_difficulty(out: &mut Vec<u8>, difficulty: Option<&U256>) {
     match difficulty {
         None => out.push(0x80),
-        Some(value) => {
-            let mut signed = [0; 33];
-            signed[1..].copy_from_slice(&value.to_be_bytes::<32>());
-            put_bytes(out, minimal_signed(&signed));
-        }
+        Some(value) => put_bytes(out, &signed_bytes(value, false)),
     }
 }
 
@@ -132,6 +128,13 @@ pub fn strip_zeros(big_endian: &[u8]) -> &[u8] {
     &big_endian[zeros..]
 }
 
+/// Returns the shortest big-endian two's complement of a number, the bytes of Java's `BigInteger`; zero is a single zero byte.
+pub fn signed_bytes(value: &U256, is_negative: bool) -> Vec<u8> {
+    let mut bytes = [if is_negative { 0xff } else { 0 }; 33];
+    bytes[1..].copy_from_slice(&value.to_be_bytes::<32>());
+    minimal_signed(&bytes).to_vec()
+}
+
 /// Removes redundant leading bytes of a two's complement number; zero is a single zero byte.
 fn minimal_signed(mut big_endian: &[u8]) -> &[u8] {
     while let [first, second, ..] = big_endian
@@ -183,6 +186,18 @@ mod tests {
         assert_eq!(written(|out| put_difficulty(out, Some(&U256::MAX))).len(), 34);
         assert_eq!(written(|out| put_minimum_gas_price(out, Some(&I256::MINUS_ONE))), [0x81, 0xff]);
         assert_eq!(written(|out| put_minimum_gas_price(out, Some(&I256::MIN))).len(), 33);
+    }
+
+    #[test]
+    fn encodes_signed_numbers() {
+        let positive = |value: u64| signed_bytes(&U256::from(value), false);
+        assert_eq!(positive(0), [0]);
+        assert_eq!(positive(0x7f), [0x7f]);
+        assert_eq!(positive(0x80), [0, 0x80]);
+        assert_eq!(positive(0x1234), [0x12, 0x34]);
+        assert_eq!(signed_bytes(&U256::MAX, false).len(), 33);
+        assert_eq!(signed_bytes(&U256::MAX, true), [0xff]);
+        assert_eq!(signed_bytes(&I256::try_from(-129).unwrap().into_raw(), true), [0xff, 0x7f]);
     }
 
     #[test]
