@@ -45,6 +45,27 @@ pub struct Call<'a> {
     pub is_past_deadline: &'a dyn Fn() -> bool,
 }
 
+impl Call<'static> {
+    /// Returns a local call that neither a transaction nor a contract makes.
+    pub(crate) fn local(network: Network, rules: Rules, block_number: u64) -> Self {
+        Self {
+            network,
+            rules,
+            block_number,
+            block_timestamp: 0,
+            caller: Address::ZERO,
+            value: U256::ZERO,
+            mode: CallMode::Call,
+            is_direct: false,
+            is_local: true,
+            transaction_hash: B256::ZERO,
+            origin_transaction_hash: B256::ZERO,
+            public_key: &|| None,
+            is_past_deadline: &|| false,
+        }
+    }
+}
+
 /// A call and the constants of its network.
 pub(crate) struct CallContext<'a> {
     pub(crate) call: &'a Call<'a>,

@@ -232,7 +232,7 @@ pub(crate) fn union_permissions_updated(logs: &mut Vec<Log>, caller: Address, pe
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::{Call, CallMode};
+    use crate::context::Call;
     use rhizome_primitives::{Network, Rules, hex};
 
     #[test]
@@ -244,21 +244,7 @@ mod tests {
     #[test]
     fn requests_are_in_wei_only_with_an_address_as_text() {
         let amount = |rules: Rules| {
-            let call = Call {
-                network: Network::Regtest,
-                rules,
-                block_number: 1,
-                block_timestamp: 1,
-                caller: Address::ZERO,
-                value: U256::ZERO,
-                mode: CallMode::Call,
-                is_direct: true,
-                is_local: false,
-                transaction_hash: B256::ZERO,
-                origin_transaction_hash: B256::ZERO,
-                public_key: &|| None,
-                is_past_deadline: &|| false,
-            };
+            let call = Call { is_direct: true, is_local: false, ..Call::local(Network::Regtest, rules, 1) };
             let mut logs = Vec::new();
             release_received(&mut logs, &CallContext::of(&call).unwrap(), &[7; 20], U256::from(30_000_000_000_u64));
             U256::from_be_slice(&logs[0].data[32..64])

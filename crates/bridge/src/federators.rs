@@ -1,13 +1,13 @@
 //! The federators that REMASC pays (docs/spec/bridge.md, 8.8).
 
-use crate::context::{Call, CallContext, CallMode};
+use crate::context::{Call, CallContext};
 use crate::error::CallFailure;
 use crate::federation;
 use crate::federation::member_address::address_of;
 use crate::slots::access::Host;
 use crate::slots::pending_federation::FederationMember;
 use crate::storage::Storage;
-use rhizome_primitives::{Address, B256, Network, Rule, Rules, U256};
+use rhizome_primitives::{Address, Network, Rule, Rules};
 
 /// Returns the addresses that REMASC pays for the block `height`, in the order of payment, under the rules of the executing
 /// block. Saves nothing. Fails if the stored federation is malformed, and on the devnet, which has no federation.
@@ -17,21 +17,7 @@ pub fn federators(
     height: u64,
     host: &mut dyn Host,
 ) -> Result<Vec<Address>, CallFailure> {
-    let call = Call {
-        network,
-        rules,
-        block_number: height,
-        block_timestamp: 0,
-        caller: Address::ZERO,
-        value: U256::ZERO,
-        mode: CallMode::Call,
-        is_direct: false,
-        is_local: true,
-        transaction_hash: B256::ZERO,
-        origin_transaction_hash: B256::ZERO,
-        public_key: &|| None,
-        is_past_deadline: &|| false,
-    };
+    let call = Call::local(network, rules, height);
     let ctx = CallContext::of(&call)?;
     let mut storage = Storage::new(host, network, rules, Vec::new());
     let federation = federation::active(&mut storage, &ctx)?;

@@ -3,7 +3,7 @@
 use super::call_data::{CallArgument, call_data};
 use super::stand_in::{StandIn, public, secret};
 use crate::constants::constants;
-use crate::context::{Call, CallContext, CallMode};
+use crate::context::{Call, CallContext};
 use crate::display_order::{display_hash, display_id};
 use crate::error::{CallFailure, Result};
 use crate::federation::{self, Federation, member_address::address_of};
@@ -199,19 +199,10 @@ impl World {
 
     fn environment(&self) -> Call<'static> {
         Call {
-            network: Network::Regtest,
-            rules: self.rules(),
-            block_number: self.number,
             block_timestamp: 1_700_000_000 + 30 * self.number,
-            caller: Address::ZERO,
-            value: U256::ZERO,
-            mode: CallMode::Call,
             is_direct: true,
             is_local: false,
-            transaction_hash: B256::ZERO,
-            origin_transaction_hash: B256::ZERO,
-            public_key: &|| None,
-            is_past_deadline: &|| false,
+            ..Call::local(Network::Regtest, self.rules(), self.number)
         }
     }
 
