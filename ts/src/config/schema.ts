@@ -452,14 +452,11 @@ export const schema = section('', {
       1,
       1000,
     ),
-    nodeKey: Type.String({
-      description:
-        'Private key of the node, 64 hex digits. Empty: the file nodekey in the data directory, written at the first start.',
-      default: '',
-      pattern: '^(|[0-9a-fA-F]{64})$',
-      expects: '64 hex digits',
-      isSecret: true,
-    }),
+    nodeKey: secret(
+      'Private key of the node, 64 hex digits. Empty: the file nodekey in the data directory, written at the first start.',
+      '64 hex digits',
+      '^(|[0-9a-fA-F]{64})$',
+    ),
     publicIp: text('Address under which other nodes reach this one, for the enode URL. Empty: that of the listener.'),
     sync: oneOf(
       'Synchronization of a new data directory: full (every block is executed), snap (the state of a block some thousand below the best one comes from peers). Blocks above are executed in both cases.',
@@ -515,7 +512,6 @@ export const schema = section('', {
     restore: secret(
       'Folder, or http, https or s3 URL of checkpoints. A node without a chain begins with the latest one, and a replica that the block log has passed by goes on with it. Empty: none.',
     ),
-
     trust: pattern(
       'Public key of the only accepted publisher of checkpoints.',
       '33 bytes in hex',
