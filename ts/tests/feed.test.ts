@@ -269,7 +269,9 @@ describeWithNats('the change feed of a fleet', () => {
       expect(model.blocks.at(-1)?.hash).toBe(hash)
     }
     expect(retracted).toBeGreaterThan(3)
+    // The last round was read from the other replica.
     const node = replicas[0] as NodeProcess
+    await expect.poll(async () => (await headOf(node)).hash, { timeout: 15_000 }).toBe(model.blocks.at(-1)?.hash)
     for (const [number, { hash }] of model.blocks.entries()) {
       const block = await node.result<{ hash: string }>('eth_getBlockByNumber', [`0x${number.toString(16)}`, false])
       expect(block.hash).toBe(hash)
