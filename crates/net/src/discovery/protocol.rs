@@ -109,7 +109,7 @@ impl Discovery {
         self.send(id, source, pong);
         match self.table.get(&sender) {
             Some(node) if node.address == source => drop(self.table.insert(sender, source, now)),
-            _ => self.ping(source, PingCause::Contact, now),
+            _ => self.ping(source, PingCause::Sender, now),
         }
     }
 

@@ -15,8 +15,10 @@ const MAX_UNPROVEN: usize = 32;
 /// Reason of a Ping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PingCause {
-    /// The address is configured, or has sent a Ping itself.
+    /// The address is configured.
     Contact,
+    /// A Ping seems to come from the address. Not repeated: the address may be forged, and would get packets without a reason.
+    Sender,
     /// A node of the table is to show that it is still there.
     Check(NodeId),
     /// Neighbors have named the address.
@@ -83,6 +85,7 @@ impl OpenRequests {
             let is_open = now.saturating_duration_since(ping.sent) <= ANSWER_TIME;
             match ping.cause {
                 _ if is_open => {}
+                PingCause::Sender => {}
                 _ if ping.attempt < ATTEMPTS => repeated.push(*ping),
                 PingCause::Check(id) => silent.push(id),
                 PingCause::Contact | PingCause::Named => {}

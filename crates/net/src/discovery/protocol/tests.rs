@@ -99,6 +99,19 @@ fn find_needs_a_proven_address() {
 }
 
 #[test]
+fn a_ping_with_a_forged_address_leads_to_two_packets() {
+    let now = Instant::now();
+    let mut discovery = node(1, NETWORK, now);
+    discovery.receive(&packet(2, DiscoveryContent::Ping(own_endpoint(2))), address(9), now);
+    let mut sent = discovery.take_outgoing();
+    for seconds in [16, 32, 48, 64] {
+        discovery.tick(now + Duration::from_secs(seconds));
+        sent.extend(discovery.take_outgoing());
+    }
+    assert_eq!(sent.iter().map(|datagram| datagram.to).collect::<Vec<_>>(), [address(9); 2]);
+}
+
+#[test]
 fn a_pong_counts_only_for_its_ping() {
     let now = Instant::now();
     let mut discovery = node(1, NETWORK, now);
