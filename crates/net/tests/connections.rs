@@ -283,6 +283,22 @@ fn ten_thousand_pings_get_their_pongs() {
 }
 
 #[test]
+fn the_shortest_messages_are_limited() {
+    let limits = Limits { bytes_per_second: f64::from(100 << 10), ..options(1).limits };
+    let node = start(NetworkOptions { limits, ..options(1) });
+    let mut peer = ScriptedPeer::join(connect(node.address()), &key(3), key(1).id());
+    let start = Instant::now();
+    for _ in 0..1_300 {
+        peer.send(codes::PING, &EMPTY_LIST);
+    }
+    for _ in 0..1_300 {
+        assert_eq!(peer.receive().unwrap().code, codes::PONG);
+    }
+    // A thousand at once, then a hundred a second.
+    assert!(start.elapsed() >= Duration::from_secs(2), "{:?}", start.elapsed());
+}
+
+#[test]
 fn a_peer_that_does_not_read_is_closed() {
     let limits = Limits { send_time: Duration::from_millis(500), ..options(1).limits };
     let mut node = start(NetworkOptions { limits, ..options(1) });

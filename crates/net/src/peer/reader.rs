@@ -10,6 +10,9 @@ use rhizome_wire::session::{DecodedFrame, Dialogue, FrameDecoder, Incoming};
 use std::sync::Arc;
 use std::time::Instant;
 
+/// Bytes that a message counts for at least: short ones cost more than their bytes.
+const LEAST_CHARGE: usize = 1 << 10;
+
 /// Decoder of one connection with its socket.
 pub(crate) struct FrameReader {
     source: ByteSource,
@@ -51,7 +54,7 @@ impl FrameReader {
         }
         let frame = self.frame(limits, |bytes| peer.traffic.received_bytes(bytes)).await?;
         let length = frame.payload().len();
-        peer.inbox.charge_bytes(length);
+        peer.inbox.charge_bytes(length.max(LEAST_CHARGE));
         Ok((self.dialogue.receive(frame)?, length))
     }
 
