@@ -110,6 +110,26 @@ fn a_hundred_thousand_announcements_lead_to_sixteen_requests() {
     assert_eq!(node.network.peers().len(), 2);
 }
 
+#[test]
+fn invented_announcements_of_many_peers_do_not_hide_a_block() {
+    let node = node(1, "a");
+    let mut liars: Vec<ScriptedPeer> = (100..120).map(|fill| join(&node, fill)).collect();
+    for (at, liar) in liars.iter_mut().enumerate() {
+        let announced =
+            (0..16).map(|number| BlockIdentifier { hash: keccak256([at as u8, number as u8]), number: number + 1 });
+        liar.send(codes::RSK, &RskMessage::NewBlockHashes(announced.collect()).encode());
+    }
+    for liar in &mut liars {
+        for _ in 0..16 {
+            assert!(matches!(RskMessage::decode(&next(liar)).unwrap(), RskMessage::GetBlock { .. }));
+        }
+    }
+    let mut other = join(&node, 9);
+    let block = BlockIdentifier { hash: mined(1)[0].hash(), number: 1 };
+    other.send(codes::RSK, &RskMessage::NewBlockHashes(vec![block]).encode());
+    assert_eq!(RskMessage::decode(&next(&mut other)).unwrap(), RskMessage::GetBlock { hash: block.hash });
+}
+
 /// Returns the number of GET_BLOCKs that a peer has received, until none arrives any more.
 fn requests(peer: &mut ScriptedPeer) -> usize {
     peer.socket.set_read_timeout(Some(Duration::from_millis(10))).unwrap();

@@ -13,8 +13,6 @@ use std::time::{Duration, Instant};
 
 /// GET_BLOCKs of one peer without an answer.
 const REQUESTS_OF_PEER: usize = 16;
-/// GET_BLOCKs of all peers without an answer.
-const REQUESTS: usize = 256;
 /// Maximum number of blocks that wait for the importer.
 const MAX_IMPORTING: usize = 64;
 /// Time after which a second peer is asked.
@@ -57,7 +55,7 @@ impl RelayTask {
     /// Asks a peer for a block that no other peer was asked for.
     pub(super) fn request(&mut self, key: PeerKey, hash: B256) {
         let is_known = self.orphans.contains(&hash) || self.shared.accepted.contains(&hash);
-        if is_known || self.requested.contains_key(&hash) || self.requested.len() >= REQUESTS {
+        if is_known || self.requested.contains_key(&hash) {
             return;
         }
         let Some(peer) = self.peers.get_mut(&key).filter(|peer| peer.requested < REQUESTS_OF_PEER) else { return };
