@@ -7,6 +7,7 @@ mod child_node;
 mod chunk_server;
 mod connections;
 mod discovery;
+mod liars;
 mod live;
 mod older_blocks;
 mod recordings;

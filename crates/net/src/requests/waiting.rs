@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// Requests by id with the time at which they were sent.
 pub(crate) struct WaitingRequests<R> {
     requests: HashMap<u64, (R, Instant)>,
-    /// Time of the last answer.
+    /// Time of the last answer to one of the requests.
     heard: Instant,
 }
 
@@ -24,8 +24,9 @@ impl<R> WaitingRequests<R> {
 
     /// Takes the request that an answer is for; `None` if there is none, or it was given up.
     pub(crate) fn answered(&mut self, id: u64) -> Option<R> {
+        let (request, _) = self.requests.remove(&id)?;
         self.heard = Instant::now();
-        self.requests.remove(&id).map(|(request, _)| request)
+        Some(request)
     }
 
     pub(crate) fn len(&self) -> usize {

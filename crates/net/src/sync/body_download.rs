@@ -14,6 +14,10 @@ use std::time::Instant;
 const BODY_REQUESTS: usize = 64;
 /// Requests for many blocks that wait for answers of one peer.
 const BULK_REQUESTS: usize = 2;
+/// Blocks in requests to a peer that has not proven yet that it answers.
+const FIRST_BLOCKS: usize = 16;
+/// Bytes of blocks in an answer that count as enough of any request.
+const ENOUGH_BYTES: usize = 1 << 20;
 /// Blocks in one request for whole blocks.
 const BLOCKS_PER_REQUEST: usize = 400;
 /// Bodies in one request to a node of this project.
@@ -24,13 +28,13 @@ impl SyncTask {
     pub(super) fn plan_bodies(&mut self) {
         self.fill_window();
         let now = Instant::now();
-        let mut keys: Vec<(bool, PeerKey)> = (self.peers.all.iter())
+        let mut keys: Vec<(bool, bool, PeerKey)> = (self.peers.all.iter())
             .filter(|(_, peer)| peer.is_usable(now) && peer.serves > 0)
-            // Peers that bring many blocks in a message first.
-            .map(|(key, peer)| (!peer.peer.shared.has_rhizome && !peer.serves_blocks, *key))
+            // Peers that bring many blocks in a message first. The next blocks never wait for a peer that brings none.
+            .map(|(key, peer)| (!peer.is_proven, !peer.peer.shared.has_rhizome && !peer.serves_blocks, *key))
             .collect();
         keys.sort_unstable();
-        for (_, key) in keys {
+        for (_, _, key) in keys {
             while self.request_blocks(key) {}
         }
     }
@@ -55,14 +59,15 @@ impl SyncTask {
         let is_bulk = |request: &SyncRequest| request.blocks().len() > 1;
         let is_single = |request: &SyncRequest| request.blocks().len() == 1;
         let missing = self.window.missing(key, peer.serves);
+        let limit = |proven: usize| if peer.is_proven { proven } else { FIRST_BLOCKS };
         let request = if peer.peer.shared.has_rhizome {
             if peer.waiting(|request| !request.blocks().is_empty()) >= BULK_REQUESTS {
                 return false;
             }
-            SyncRequest::Bodies(missing.take(BODIES_PER_REQUEST).collect())
+            SyncRequest::Bodies(missing.take(limit(BODIES_PER_REQUEST)).collect())
         } else {
             let best = peer.claim.map_or(0, |claim| claim.best.number);
-            let wanted = if peer.serves_blocks { BLOCKS_PER_REQUEST } else { 1 };
+            let wanted = if peer.serves_blocks { limit(BLOCKS_PER_REQUEST) } else { 1 };
             let mut blocks: Vec<BlockIdentifier> = missing.take(wanted).collect();
             let run = consecutive(&blocks, best);
             if run > 1 {
@@ -72,7 +77,7 @@ impl SyncTask {
                 blocks.truncate(run);
                 SyncRequest::Blocks(blocks)
             } else {
-                if peer.waiting(is_single) >= BODY_REQUESTS {
+                if peer.waiting(is_single) >= limit(BODY_REQUESTS) {
                     return false;
                 }
                 blocks.truncate(1);
@@ -101,10 +106,11 @@ impl SyncTask {
         identifiers: &[BlockIdentifier],
         result: Result<Vec<DeliveredBlock>, RskMessageError>,
     ) {
-        let (mut kept, mut has_fault) = (0, result.is_err());
+        let (mut kept, mut bytes, mut has_fault) = (0, 0, result.is_err());
         for (identifier, block) in identifiers.iter().zip(result.unwrap_or_default()) {
             match block {
                 DeliveredBlock::Block(block) => {
+                    bytes += block.size();
                     self.window.keep(identifier, block);
                     kept += 1;
                 }
@@ -118,6 +124,9 @@ impl SyncTask {
         self.window.release(identifiers, key, kept == 0);
         if has_fault {
             self.report(key, ScoreEvent::InvalidMessage);
+        }
+        if let Some(peer) = self.peers.get(key) {
+            peer.is_proven = 2 * kept >= identifiers.len() || bytes >= ENOUGH_BYTES;
         }
         if kept == 0
             && identifiers.len() > 1

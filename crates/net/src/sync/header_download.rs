@@ -5,6 +5,7 @@ use super::peers::{PeerKey, SyncRequest};
 use super::round::{ChunkState, HeaderRound, RoundStage, is_skeleton};
 use super::task::SyncTask;
 use super::verify::{AnswerFault, AppendError, AppendedHeaders, append_headers};
+use crate::dialler::random_start;
 use crate::standing::ScoreEvent;
 use rhizome_chain::{HeaderFault, HeaderRun};
 use rhizome_primitives::{B256, U256};
@@ -38,13 +39,21 @@ impl SyncTask {
         let (now, head) = (Instant::now(), self.chain.head());
         let least =
             head.record.total_difficulty.max(self.chain.spec().minimum_chain_difficulty.saturating_sub(U256::ONE));
-        let claims = self.peers.all.iter().filter_map(|(key, peer)| Some((*key, *peer.current_claim(now)?)));
+        let claims =
+            self.peers.all.iter().filter_map(|(key, peer)| Some((*key, peer.fruitless, *peer.current_claim(now)?)));
         let mut better: Vec<_> =
-            claims.filter(|(_, claim)| claim.difficulty > least && claim.best.number > 0).collect();
-        better.sort_by_key(|(_, claim)| std::cmp::Reverse(claim.difficulty));
+            claims.filter(|(.., claim)| claim.difficulty > least && claim.best.number > 0).collect();
+        // A peer that claims much and brings nothing is asked last.
+        better.sort_by_key(|(_, fruitless, claim)| (*fruitless, std::cmp::Reverse(claim.difficulty)));
+        if self.is_fruitless {
+            // Peers that connect one after another do not lead every round.
+            let first = better.first().map_or(0, |(_, fruitless, _)| *fruitless);
+            let equal = better.iter().take_while(|(_, fruitless, _)| *fruitless == first).count();
+            better[..equal].rotate_left(random_start(equal));
+        }
         let tip = self.chain.headers().tip().filter(|tip| tip.difficulty > head.record.total_difficulty);
         let own = tip.map_or(head.number(), |tip| tip.header.number);
-        for (key, claim) in better {
+        for (key, _, claim) in better {
             let best = claim.best;
             // A failed read shows again in the importer.
             if self.chain.headers().has(best.number, &best.hash).unwrap_or(true) {
@@ -59,8 +68,20 @@ impl SyncTask {
                 self.rounds += 1;
                 self.round = Some(HeaderRound::new(self.rounds, key, best, start));
                 self.ask_others_for_skeleton(key, start);
+                self.is_fruitless = true;
+                if let Some(peer) = self.peers.get(key) {
+                    peer.fruitless = peer.fruitless.saturating_add(1);
+                }
                 return;
             }
+        }
+    }
+
+    /// Notes that a round was worth its time because of a peer.
+    fn note_fruit(&mut self, key: PeerKey) {
+        self.is_fruitless = false;
+        if let Some(peer) = self.peers.get(key) {
+            peer.fruitless = 0;
         }
     }
 
@@ -252,6 +273,9 @@ impl SyncTask {
             }
         };
         self.progress.count_headers(appended.count);
+        if appended.count > 0 {
+            self.note_fruit(key);
+        }
         if appended.has_switched {
             self.restart_bodies();
         }
@@ -298,6 +322,8 @@ impl SyncTask {
         let is_delivered = self.chain.headers().has(round.target.number, &round.target.hash).unwrap_or(true);
         if !round.candidate.is_empty() || !is_delivered {
             self.demote(round.leader);
+        } else {
+            self.note_fruit(round.leader);
         }
     }
 

@@ -66,10 +66,14 @@ pub(super) struct SyncPeer {
     pub(super) requests: WaitingRequests<SyncRequest>,
     /// Whether whole blocks are asked for.
     pub(super) serves_blocks: bool,
+    /// Whether its last answer had most of the blocks that it was asked for.
+    pub(super) is_proven: bool,
     /// Its last headers were later than the clock of this node allows.
     pub(super) is_ahead_of_clock: bool,
     /// The last request would have exceeded the budget.
     is_over_budget: bool,
+    /// Rounds that the peer has led since it last brought a header; 1 for a new peer.
+    pub(super) fruitless: u32,
     demoted_until: Option<Instant>,
     rests_until: Option<Instant>,
 }
@@ -82,8 +86,10 @@ impl SyncPeer {
             skeleton: Vec::new(),
             requests: WaitingRequests::default(),
             serves_blocks: peer.shared.serves_snap,
+            is_proven: false,
             is_ahead_of_clock: false,
             is_over_budget: false,
+            fruitless: 1,
             demoted_until: None,
             rests_until: None,
             peer,
@@ -145,13 +151,19 @@ impl SyncPeers {
         SyncPeers { all: HashMap::new(), last_id: 0, progress, without_blocks: VecDeque::new() }
     }
 
-    /// Returns the figures of the peers.
-    pub(super) fn load(&self, now: Instant) -> SyncLoad {
+    /// Returns the figures of the peers. `known`: difficulty of the best header chain.
+    pub(super) fn load(&self, known: U256, now: Instant) -> SyncLoad {
         let usable = || self.all.values().filter(|peer| peer.is_usable(now) && peer.claim.is_some());
+        let claimed = |fruitless: u32| {
+            let peers = usable().filter(|peer| peer.fruitless == fruitless);
+            let claims = peers.filter_map(|peer| peer.current_claim(now).filter(|claim| claim.difficulty >= known));
+            claims.map(|claim| claim.best.number).max()
+        };
         SyncLoad {
             peers: usable().count(),
             peers_over_budget: usable().filter(|peer| peer.is_over_budget).count(),
-            claimed: usable().filter_map(|peer| Some(peer.current_claim(now)?.best.number)).max().unwrap_or(0),
+            // New peers count while no other has brought a header.
+            claimed: claimed(0).or_else(|| claimed(1)).unwrap_or(0),
             ..SyncLoad::default()
         }
     }

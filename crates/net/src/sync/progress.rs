@@ -52,7 +52,7 @@ pub struct SyncLoad {
     pub peers: usize,
     /// Peers that are not asked at the moment, because they would drop further messages of this minute.
     pub peers_over_budget: usize,
-    /// Highest number that a peer claims.
+    /// Highest number that a peer claims whose chain is not lighter than that of the best header.
     pub claimed: u64,
     /// Blocks ahead of the importer.
     pub window: WindowLengths,

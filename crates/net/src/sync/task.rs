@@ -2,7 +2,7 @@
 //! and blocks.
 
 use super::importing::BlockImporter;
-use super::peers::{PeerClaim, PeerKey, SyncPeers, SyncRequest, key_of};
+use super::peers::{PeerClaim, PeerKey, SyncPeer, SyncPeers, SyncRequest, key_of};
 use super::progress::{SyncLoad, SyncProgress};
 use super::round::HeaderRound;
 use super::verify::{AnswerFault, AppendError, AppendedHeaders, DeliveredBlock};
@@ -13,14 +13,15 @@ use crate::peer::events::{MessageKind, PeerEvent, PeerMessage};
 use crate::requests::{BackgroundWork, RequestTask};
 use crate::standing::ScoreEvent;
 use rhizome_chain::{Chain, HeaderRun, ImportOutcome};
+use rhizome_primitives::U256;
 use rhizome_wire::rhz::RhzMessage;
 use rhizome_wire::rsk::{BlockIdentifier, RskMessage, RskMessageError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Time after which peers are asked again for blocks that they did not deliver.
-const FORGIVING_TIME: Duration = Duration::from_secs(30);
+/// Time between two looks for blocks that no peer is left for.
+const FORGIVING_TIME: Duration = Duration::from_secs(2);
 /// Time after which the synchronization is tried again after a failure of this node.
 const RETRY_TIME: Duration = Duration::from_secs(15);
 
@@ -49,10 +50,12 @@ pub(super) struct SyncTask {
     pub(super) round: Option<HeaderRound>,
     /// Number of rounds.
     pub(super) rounds: u64,
+    /// Whether the last round has brought no header.
+    pub(super) is_fruitless: bool,
     pub(super) window: BodyWindow,
     /// Last number of each chunk of headers that was added, with the peer that delivered it.
     pub(super) sources: BTreeMap<u64, Arc<Peer>>,
-    /// Time at which peers are asked again for blocks that they did not deliver.
+    /// Time of the next look for blocks that no peer is left for.
     forgives_at: Instant,
     /// Time at which the synchronization resumes after a failure of this node.
     retry_at: Option<Instant>,
@@ -107,7 +110,9 @@ impl RequestTask for SyncTask {
         }
         if self.forgives_at <= now {
             self.forgives_at = now + FORGIVING_TIME;
-            self.window.forgive();
+            let serves = |peer: &SyncPeer| if peer.is_usable(now) { peer.serves } else { 0 };
+            let servers: Vec<(PeerKey, u64)> = self.peers.all.iter().map(|(key, peer)| (*key, serves(peer))).collect();
+            self.window.forgive(&servers);
         }
         let answer_time = self.shared.options.limits.answer_time;
         let (mut silent, mut late) = (Vec::new(), Vec::new());
@@ -121,7 +126,7 @@ impl RequestTask for SyncTask {
         }
         for (key, requests) in silent {
             self.report(key, ScoreEvent::TimeoutMessage);
-            self.release(key, requests, false);
+            self.release(key, requests, true);
             if self.round.as_ref().is_some_and(|round| round.leader == key) {
                 self.round = None;
             }
@@ -132,7 +137,9 @@ impl RequestTask for SyncTask {
                 self.release(key, requests, true);
             }
         }
-        self.progress.tick(&self.chain, || SyncLoad { window: self.window.lengths(), ..self.peers.load(now) });
+        let (headers, head) = (self.chain.headers(), self.chain.head());
+        let known = headers.tip().map_or(U256::ZERO, |tip| tip.difficulty).max(head.record.total_difficulty);
+        self.progress.tick(&self.chain, || SyncLoad { window: self.window.lengths(), ..self.peers.load(known, now) });
     }
 
     fn plan(&mut self) {
@@ -162,6 +169,7 @@ impl SyncTask {
             importer,
             round: None,
             rounds: 0,
+            is_fruitless: false,
             window: BodyWindow::default(),
             sources: BTreeMap::new(),
             forgives_at: Instant::now() + FORGIVING_TIME,
@@ -233,6 +241,9 @@ impl SyncTask {
     /// Makes missing again what a peer was asked for.
     pub(super) fn release(&mut self, key: PeerKey, requests: Vec<SyncRequest>, is_refused: bool) {
         for request in requests {
+            if let Some(peer) = self.peers.get(key).filter(|_| !request.blocks().is_empty()) {
+                peer.is_proven = false;
+            }
             self.window.release(request.blocks(), key, is_refused);
             match (&request, &mut self.round) {
                 (SyncRequest::Headers { end, .. }, Some(round)) => round.release(end, key),

@@ -121,9 +121,15 @@ impl BodyWindow {
         }
     }
 
-    /// Lets all peers be asked again for blocks that they refused.
-    pub(super) fn forgive(&mut self) {
-        self.blocks.iter_mut().for_each(|block| block.refused.clear());
+    /// Lets peers be asked again for blocks that all have refused. `servers`: the peers, each with the height up to which it can be asked.
+    pub(super) fn forgive(&mut self, servers: &[(PeerKey, u64)]) {
+        for block in self.blocks.iter_mut().filter(|block| !block.refused.is_empty()) {
+            let number = block.header.header.number;
+            block.refused.retain(|refused| servers.iter().any(|(key, _)| key == refused));
+            if servers.iter().all(|(key, serves)| *serves < number || block.refused.contains(key)) {
+                block.refused.clear();
+            }
+        }
     }
 
     /// Returns the header of a block that a peer was asked for.
