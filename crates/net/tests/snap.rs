@@ -129,6 +129,23 @@ fn a_server_that_stops_is_replaced() {
 }
 
 #[test]
+fn servers_that_keep_the_last_chunks_back_are_not_waited_for() {
+    let (chain, served) = source();
+    let dir = tempfile::tempdir().unwrap();
+    let node = SyncingNode::start_with(new_chain(dir.path()), |options| NetworkOptions {
+        downloads_state: true,
+        limits: Limits { bulk_answer_time: Duration::from_secs(600), ..options.limits },
+        ..options
+    });
+    let stopping = [2, 3, 4].map(|fill| (fill, ChunkServer::new(&chain, false, Some(5))));
+    let _liars = stopping.map(|(fill, states)| node.peer(fill, &served, serving(&states)));
+    let honest = ChunkServer::new(&chain, false, None);
+    let _honest = node.peer(5, &served, serving(&honest));
+    reaches(&node, served.best());
+    verify(&node.chain, PIVOT);
+}
+
+#[test]
 fn a_server_of_wrong_chunks_is_banned_and_without_chunks_blocks_are_downloaded() {
     let (chain, served) = source();
     let dir = tempfile::tempdir().unwrap();

@@ -37,6 +37,11 @@ impl<R> WaitingRequests<R> {
         self.requests.values().map(|(request, _)| request)
     }
 
+    /// Returns the requests with the time since they were sent.
+    pub(crate) fn with_age(&self, now: Instant) -> impl Iterator<Item = (&R, Duration)> {
+        self.requests.values().map(move |(request, sent)| (request, now.saturating_duration_since(*sent)))
+    }
+
     /// Whether answers have been missing for a time, and no other has arrived in it.
     pub(crate) fn is_silent(&self, time: Duration, now: Instant) -> bool {
         let oldest = self.requests.values().map(|(_, sent)| *sent).min();

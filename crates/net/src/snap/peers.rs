@@ -46,6 +46,8 @@ pub(super) struct SnapPeer {
     refuses_blocks: bool,
     /// Wrong answers since the last right one.
     wrong: u32,
+    /// Requests without an answer since the last right one.
+    missed: u32,
     rests_until: Option<Instant>,
 }
 
@@ -87,6 +89,7 @@ impl SnapPeers {
                 wrong_chunks: HashSet::new(),
                 refuses_blocks: false,
                 wrong: 0,
+                missed: 0,
                 rests_until: None,
                 peer,
             };
@@ -106,12 +109,16 @@ impl SnapPeers {
         self.all.get(&key)
     }
 
-    /// Returns the indexes of the chunks that peers are asked for.
-    pub(super) fn requested(&self) -> HashSet<u64> {
-        let requests = self.all.values().flat_map(|peer| peer.requests.iter());
-        requests
-            .filter_map(|request| if let SnapRequest::Chunk(index) = request { Some(*index) } else { None })
-            .collect()
+    /// Returns the indexes of the chunks that peers are asked for, and of the part of these chunks that they have not sent for a time.
+    pub(super) fn requested(&self, time: Duration, now: Instant) -> (HashSet<u64>, HashSet<u64>) {
+        let requests = self.all.values().flat_map(|peer| peer.requests.with_age(now));
+        let chunks = requests.filter_map(|(request, age)| match request {
+            SnapRequest::Chunk(index) => Some((*index, age >= time)),
+            SnapRequest::Blocks(_) => None,
+        });
+        let chunks: Vec<(u64, bool)> = chunks.collect();
+        let slow = chunks.iter().filter(|(_, is_slow)| *is_slow).map(|(index, _)| *index).collect();
+        (chunks.into_iter().map(|(index, _)| index).collect(), slow)
     }
 
     /// Whether a peer is asked for blocks.
@@ -120,28 +127,32 @@ impl SnapPeers {
         requests.any(|request| matches!(request, SnapRequest::Blocks(_)))
     }
 
-    /// Returns the peers that can be asked for a chunk now, with the number of further requests that each takes.
+    /// Returns the peers that can be asked for a chunk now, with the number of further requests that each takes. Peers that did not
+    /// answer are last.
     pub(super) fn with_room(&self, now: Instant) -> Vec<(PeerKey, usize)> {
         let room = |peer: &SnapPeer| peer.limit().saturating_sub(peer.chunks_in_flight() + peer.verifying);
         let usable = self.all.iter().filter(|(_, peer)| peer.is_usable(now));
-        usable.map(|(key, peer)| (*key, room(peer))).filter(|(_, room)| *room > 0).collect()
+        let mut peers: Vec<_> = usable.map(|(key, peer)| (peer.missed, *key, room(peer))).collect();
+        peers.sort_unstable();
+        peers.into_iter().map(|(_, key, room)| (key, room)).filter(|(_, room)| *room > 0).collect()
     }
 
     /// Whether a peer may be asked for a chunk.
     pub(super) fn may_have(&self, key: PeerKey, index: u64) -> bool {
-        self.all.get(&key).is_some_and(|peer| !peer.refused.contains(&index))
+        let is_asked = |peer: &SnapPeer| peer.requests.iter().any(|request| *request == SnapRequest::Chunk(index));
+        self.all.get(&key).is_some_and(|peer| !peer.refused.contains(&index) && !is_asked(peer))
     }
 
-    /// Returns a peer that can be asked for the blocks below a number, one without requests for blocks before.
+    /// Returns a peer that can be asked for the blocks below a number: a peer that missed the fewest requests.
     pub(super) fn for_blocks(&self, below: u64, now: Instant) -> Option<PeerKey> {
         let has_block = |peer: &SnapPeer| peer.peer.best().is_some_and(|status| status.best.number >= below);
         let can = |peer: &&SnapPeer| peer.is_usable(now) && !peer.refuses_blocks && has_block(peer);
-        let usable = self.all.iter().filter(|(_, peer)| can(peer));
-        // In turn: their difficulties are compared.
-        let count = usable.clone().count().max(1);
-        let mut keys: Vec<PeerKey> = usable.map(|(key, _)| *key).collect();
+        let usable = || self.all.iter().filter(|(_, peer)| can(peer));
+        let least = usable().map(|(_, peer)| peer.missed).min()?;
+        let mut keys: Vec<PeerKey> = usable().filter(|(_, peer)| peer.missed == least).map(|(key, _)| *key).collect();
         keys.sort_unstable();
-        keys.get(usize::try_from(below / 400).unwrap_or_default() % count).copied()
+        // In turn: their difficulties are compared.
+        keys.get(usize::try_from(below / 400).unwrap_or_default() % keys.len()).copied()
     }
 
     /// Sends a request. Returns false if the peer cannot take it now.
@@ -185,6 +196,7 @@ impl SnapPeers {
     pub(super) fn note_right(&mut self, key: PeerKey) {
         if let Some(peer) = self.all.get_mut(&key) {
             peer.wrong = 0;
+            peer.missed = 0;
         }
     }
 
@@ -213,6 +225,7 @@ impl SnapPeers {
                 shared.report(&peer.peer, ScoreEvent::TimeoutMessage);
             }
             for request in peer.requests.take_late(time, now) {
+                peer.missed = peer.missed.saturating_add(1);
                 peer.refuse(request);
             }
         }

@@ -169,10 +169,17 @@ impl RequestTask for SnapTask {
         {
             self.peers.request(key, SnapRequest::Blocks(number + 1), &pivot);
         }
-        let mut busy = self.peers.requested();
+        let (mut busy, slow) = self.peers.requested(self.shared.options.limits.answer_time / 2, now);
         busy.extend(&self.verifying);
         for (key, room) in self.peers.with_room(now) {
-            let wanted = download.missing(room, |index| busy.contains(&index) || !self.peers.may_have(key, index));
+            let may_have = |index| self.peers.may_have(key, index);
+            let mut wanted = download.missing(room, |index| busy.contains(&index) || !may_have(index));
+            if wanted.is_empty() {
+                // The last chunks: no peer keeps them back.
+                wanted = download.missing(room, |index| {
+                    !slow.contains(&index) || self.verifying.contains(&index) || !may_have(index)
+                });
+            }
             for index in wanted {
                 if !self.peers.request(key, SnapRequest::Chunk(index), &pivot) {
                     break;
