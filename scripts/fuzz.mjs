@@ -19,9 +19,9 @@ const usage = `npm run fuzz -- [OPTION]...
   --only TARGET  only this target of tests/corpus; can be given more than once
   --seed S       seed of the random numbers (default: random); it is printed
   --list         the targets
-  --against PATH a peg and random programs in blocks of a reference node that the program PATH starts (rskj.sh), imported
-                 and compared, then pools with transactions of the Bridge; --cases is the number of programs (default
-                 ${defaultTransactions})
+  --against PATH a peg and random programs, or changes of federations, in blocks of a reference node that the program PATH
+                 starts (rskj.sh), imported and compared, then pools with transactions of the Bridge; --cases is the
+                 number of programs (default ${defaultTransactions})
 `
 
 const targets = readdirSync(`${root}/tests/corpus`, { withFileTypes: true })

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { Random } from '../random.mjs'
 import { callsLike, PoolSenders, pegSteps } from './bridge.mjs'
+import { FederationHistory } from './federations.mjs'
 import { Programs } from './programs.mjs'
 import { Reference } from './reference.mjs'
 
@@ -98,9 +99,11 @@ class Search {
     const { result: accounts } = await this.#reference.ask('eth_accounts', [])
     // Their order differs between runs.
     const senders = accounts.toSorted().slice(0, sendersPerChain)
-    const hasPeg = this.#chainFile === undefined
+    const hasHistory = this.#random.isOne(3)
+    const hasPeg = this.#chainFile === undefined && !hasHistory
     if (hasPeg) await this.#peg(senders)
-    await this.#build(length, senders)
+    if (hasHistory) await this.#history(length)
+    else await this.#build(length, senders)
     await this.#read()
     await this.#reference.stop()
     const file = join(this.#folder, 'blocks')
@@ -133,6 +136,21 @@ class Search {
         }
       }
     }
+  }
+
+  /** Lets the Bridge change federations, and reads the results of each block. */
+  async #history(length) {
+    const node = {
+      ask: (requests) => this.#reference.askAll(requests),
+      compare: (requests) => this.#askAll(requests),
+      mined: async (number) => {
+        this.blocks = Number(number)
+        await this.#askAboutBlock(number)
+        return (await this.#ask('eth_getLogs', [{ fromBlock: number, toBlock: number }])).result
+      },
+    }
+    // A round sends about four transactions.
+    await new FederationHistory(this.#random, node).run(Math.ceil(length / 4))
   }
 
   /** Sends transactions, mines them, and reads the results of each block. */
@@ -212,11 +230,20 @@ class Search {
 
   async #ask(method, params) {
     const answer = await this.#reference.ask(method, params)
+    this.#keep(method, params, answer)
+    return answer
+  }
+
+  async #askAll(requests) {
+    const answers = await this.#reference.askAll(requests)
+    for (const [index, [method, params]] of requests.entries()) this.#keep(method, params, answers[index])
+  }
+
+  #keep(method, params, answer) {
     // After a failed detailed trace, the trace of the next transaction fails, too.
     const isLost = method === 'debug_traceTransaction' && answer.result === null
     const isLeftOut = isLost || noAnswers.includes(answer.error?.code)
     this.#asked.push({ method, params, answer: kept(canonical(answer)), isLeftOut })
-    return answer
   }
 
   async #import(file) {

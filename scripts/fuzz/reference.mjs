@@ -8,6 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SetupError } from '../setup/run.mjs'
 
 const startLimitMs = 120_000
+/** Most requests that the reference takes at once. */
+const batchLength = 50
 const modules = ['eth', 'net', 'rpc', 'web3', 'evm', 'txpool', 'debug', 'trace']
 
 export class Reference {
@@ -54,9 +56,17 @@ blockchain.config.consensusRules { ${heights.join(', ')} }
 
   /** Returns the whole answer of a method. */
   async ask(method, params) {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-    const response = await fetch(this.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-    return response.json()
+    return this.#post({ jsonrpc: '2.0', id: 1, method, params })
+  }
+
+  /** Returns the whole answers of several requests: `[method, parameters]`. */
+  async askAll(requests) {
+    const answers = []
+    for (let start = 0; start < requests.length; start += batchLength) {
+      const batch = requests.slice(start, start + batchLength)
+      answers.push(...(await this.#post(batch.map(([method, params]) => ({ jsonrpc: '2.0', id: 1, method, params })))))
+    }
+    return answers
   }
 
   async stop() {
@@ -72,6 +82,11 @@ blockchain.config.consensusRules { ${heights.join(', ')} }
     const child = this.#spawn(range, {}, { MAIN: 'co.rsk.cli.tools.ExportBlocks' })
     const code = await new Promise((resolve) => child.once('close', resolve))
     if (code !== 0) throw new SetupError(`${this.#program} does not export blocks; its output is in ${this.#folder}`)
+  }
+
+  async #post(content) {
+    const headers = { 'content-type': 'application/json' }
+    return (await fetch(this.url, { method: 'POST', headers, body: JSON.stringify(content) })).json()
   }
 
   #spawn(parameters, ports, more = {}) {
