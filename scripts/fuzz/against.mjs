@@ -1,7 +1,8 @@
 // npm run fuzz -- --against PATH [--cases N] [--seed N]: random programs in blocks of a reference node, imported by this
 // one and compared: blocks and receipts by the import itself, then traces, objects, reads, calls and estimates. Chains with
 // the current rules begin with a peg. At their end both nodes get the same transactions, and pools and blocks are compared.
-// PATH starts the reference, see reference.mjs. Each chain has its own seed, which reproduces its programs.
+// Every third chain has changes of federations instead. PATH starts the reference, see reference.mjs. Each chain has its own
+// seed, which reproduces its programs.
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

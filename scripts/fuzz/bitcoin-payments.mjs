@@ -161,7 +161,7 @@ export class BitcoinPayments {
       'wrapped key',
       'wrapped script',
       'witness key',
-      'odd',
+      ...(random.isOne(2) ? ['odd'] : []),
     ])
     const withScript = (items, witness = []) => ({ input: this.#input(Script.encode(items)), witness })
     switch (form) {

@@ -119,6 +119,15 @@ export class BridgeSession {
     return logs.filter(({ address }) => address === bridgeAddress)
   }
 
+  /** Mines blocks that are not reported. */
+  async mineEmpty(count) {
+    const answers = await this.#node.ask([
+      ...Array.from({ length: count }, () => ['evm_mine', []]),
+      ['eth_blockNumber', []],
+    ])
+    this.number = Number(answers.at(-1).result)
+  }
+
   contract() {
     return this.canUseContracts ? this.#random.pick(this.contracts) : bridgeAddress
   }

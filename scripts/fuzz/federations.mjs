@@ -73,7 +73,7 @@ export class FederationHistory {
       [10, () => this.#update()],
       [10, () => this.#sign()],
       [8, () => this.#vote(...federationVotes(random, this.#state))],
-      [4, () => this.#pay()],
+      [7, () => this.#pay()],
       [5, () => this.#request()],
       [3, () => this.#flyover()],
       [2, () => this.#registerCoinbase()],
@@ -83,7 +83,7 @@ export class FederationHistory {
       [3, () => this.#union()],
       [2, () => this.#spend()],
       [2, () => this.#session.repeat()],
-      [2, () => this.#idle()],
+      [4, () => this.#idle()],
     ]
     this.#steps = weighted.flatMap(([weight, step]) => Array.from({ length: weight }, () => step))
   }
@@ -91,15 +91,35 @@ export class FederationHistory {
   /** Sends transactions of some steps in each round, and mines them. */
   async run(rounds) {
     await this.#session.start()
+    const isCalm = !this.#random.isOne(3)
     // From the height 350 on, the Bridge finds its transactions by an index.
-    for (let height = this.#random.pick([3, 12, 340, 360, 360]); height > 0; height--) this.#chain.mine([])
+    const height = isCalm ? this.#random.pick([12, 360, 360]) : this.#random.pick([3, 340, 360])
+    for (let count = 0; count < height; count++) this.#chain.mine([])
     await this.#sendHeaders(500)
     await this.#mine()
+    if (isCalm) await this.#fund()
     for (let round = 0; round < rounds; round++) {
       await this.#look()
-      for (let count = 1 + this.#random.below(5); count > 0; count--) await this.#random.pick(this.#steps)()
+      if (isCalm) await this.#advance()
+      for (let count = 1 + this.#random.below(isCalm ? 3 : 6); count > 0; count--)
+        await this.#random.pick(this.#steps)()
       await this.#mine()
     }
+  }
+
+  /** Pays coins to the first federation. */
+  async #fund() {
+    await this.#look()
+    for (let count = 0; count < 4; count++)
+      this.#waiting.push(this.#payments.plainPegIn(this.#state.active.script, 2, 300_000_000))
+  }
+
+  /** Lets everything that waits take its next step. */
+  async #advance() {
+    if (this.#waiting.length > 0 || this.#random.isOne(3)) await this.#mineBitcoin()
+    for (let count = Math.min(4, this.#unregistered().length); count > 0; count--) await this.#register()
+    await this.#update()
+    await this.#sign()
   }
 
   /** Reads what the next steps depend on. */
@@ -205,14 +225,13 @@ export class FederationHistory {
   async #register() {
     const random = this.#random
     if (this.#mined.length === 0) return
-    const isOpen = ({ tries, block }) => tries < 2 && block.height + confirmations - 1 <= this.#state.height
-    const open = this.#mined.filter(isOpen)
+    const open = this.#unregistered()
     const chosen = random.pick(open.length === 0 || random.isOne(10) ? this.#mined : open)
     chosen.tries++
-    const { transaction, block, index, tries } = chosen
+    const { transaction, block, index } = chosen
     const hasWitness = !transaction.id.equals(transaction.witnessId)
     const isWhole = hasWitness && !random.isOne(8)
-    if (isWhole && tries === 1) await this.#registerCoinbase(block)
+    if (isWhole) await this.#registerCoinbase(block)
     const height = random.isOne(20) ? block.height + random.pick([-1, 1, -1000, 2 ** 31]) : block.height
     const leaves = isWhole === random.isOne(25) ? block.ids : block.witnessIds
     const proof = proofOf(leaves, random.isOne(25) ? random.below(leaves.length) : index)
@@ -220,12 +239,18 @@ export class FederationHistory {
     await this.#session.call(this.#federatorOrAnyone(), 'registerBtcTransaction', [raw, height, proof])
   }
 
+  #unregistered() {
+    const certain = this.#state.height - confirmations + 1
+    const isOpen = ({ transaction, tries, block }) => tries < 2 && block.height <= certain && !transaction.isFlyover
+    return this.#mined.filter(isOpen)
+  }
+
   async #registerCoinbase(block = this.#random.pick(this.#chain.branch(20))) {
     const random = this.#random
     const [coinbase] = block.transactions
     const root = Buffer.from(block.witnessRoot).reverse()
     const values = [coinbase.raw, `0x${displayed(block.hash)}`, proofOf(block.ids, 0), root, reservedValue]
-    if (random.isOne(8)) values[1 + random.below(4)] = Buffer.from(random.bytes(32))
+    if (random.isOne(20)) values[1 + random.below(4)] = Buffer.from(random.bytes(32))
     await this.#session.call(this.#session.anyone(), 'registerBtcCoinbaseTransaction', values)
   }
 
@@ -253,8 +278,9 @@ export class FederationHistory {
     )
     for (const script of scripts) this.#learn(script)
     const signers = members.filter(({ publicKey }) => scripts.some((script) => script.includes(publicKey)))
-    if (random.isOne(3)) signers.splice(1 + random.below(signers.length))
     if (random.isOne(2)) signers.reverse()
+    // As many as needed, or any number.
+    signers.splice(random.isOne(3) ? 1 + random.below(signers.length) : Math.floor(signers.length / 2) + 1)
     for (const signer of signers) {
       const { bitcoin } = random.isOne(25) ? random.pick(members) : signer
       let signatures = federationSignatures(raw, bitcoin, (input) => this.#amountOf(input))
@@ -286,7 +312,7 @@ export class FederationHistory {
         const satoshis = random.isOne(6) ? 500_000 : undefined
         return this.#payments.plainPegIn(random.pick(scripts.slice(0, 2)), random.pick([1, 1, 1, 1, 30, 90]), satoshis)
       }
-      this.#waiting.push(random.isOne(3) ? plain() : this.#payments.pegIn(scripts, this.#receivers()))
+      this.#waiting.push(random.isOne(2) ? plain() : this.#payments.pegIn(scripts, this.#receivers()))
     }
   }
 
@@ -358,6 +384,7 @@ export class FederationHistory {
     const transaction = random.isOne(3)
       ? this.#payments.pegIn(scripts, this.#receivers())
       : this.#payments.plainPegIn(scripts[0], 1 + random.below(2))
+    transaction.isFlyover = true
     this.#agreements.push({ terms, transaction })
     this.#waiting.push(transaction)
   }
@@ -397,6 +424,8 @@ export class FederationHistory {
   async #idle() {
     const random = this.#random
     const { creation, proposal, nextBatch } = this.#state
+    // The validation of a proposed federation needs several blocks with transactions.
+    if (proposal > 0 && !random.isOne(6)) return
     const starts = [creation, ...(proposal > 0 ? [proposal] : []), ...this.#commits]
     const heights = [nextBatch, ...starts.flatMap((start) => ages.map((age) => start + age))]
     const { number } = this.#session
@@ -406,7 +435,8 @@ export class FederationHistory {
       ? number + random.below(8)
       : next[random.below(Math.min(2, next.length))] - 1 - random.below(3)
     if (target - number > idleLimit) return
-    while (this.#session.number < target) await this.#mine(random.isOne(8) ? this.#views() : [])
+    if (target > number + 1) await this.#session.mineEmpty(target - number - 1)
+    await this.#mine()
     await this.#update()
   }
 
