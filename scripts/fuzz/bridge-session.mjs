@@ -40,13 +40,17 @@ export class BridgeSession {
     this.number = Number(result)
     // With its fixed clock the reference begins at time 0, and cannot read federations of that time.
     await this.increaseTime(1000)
-    const [deployer, giver] = users
+    const [deployer, ...givers] = users
     for (const data of forwarders) {
       const from = this.addressOf(deployer)
       this.contracts.push(getCreateAddress({ from, nonce: await this.#nonceOf(from) }))
       await this.send(deployer, { data, gas: 1_000_000 })
     }
-    for (const key of poorSenders) await this.send(giver, { to: this.addressOf(key), value: 10n ** 18n, gas: 21_000 })
+    for (const [index, key] of poorSenders.entries()) {
+      // The reference takes at most 16 waiting transactions of a sender.
+      const giver = givers[index % givers.length]
+      await this.send(giver, { to: this.addressOf(key), value: 10n ** 18n, gas: 21_000 })
+    }
     await this.mine()
   }
 
