@@ -44,6 +44,7 @@ pub struct State {
     slots: Vec<SlotRecord>,
     index: HashMap<Address, AccountIndex>,
     remasc_sender: Option<AccountIndex>,
+    null: Option<AccountIndex>,
     transient: Transient,
     undo_log: Vec<Undo>,
     access: Option<Box<AccessSet>>,
@@ -60,6 +61,7 @@ impl State {
             slots: Vec::new(),
             index: HashMap::default(),
             remasc_sender: None,
+            null: None,
             transient: Transient::default(),
             undo_log: Vec::new(),
             access: None,
@@ -102,6 +104,7 @@ impl State {
             slots: self.slots.clone(),
             index: self.index.clone(),
             remasc_sender: self.remasc_sender,
+            null: self.null,
             ..State::new(reader)
         };
         for undo in self.undo_log.iter().skip(checkpoint.0).rev() {
@@ -162,8 +165,8 @@ impl State {
         self.access.take().map(|access| *access).unwrap_or_default()
     }
 
-    /// Returns the accounts and slots of a set that this state has recorded, without the sender of REMASC
-    /// transactions, which has no address.
+    /// Returns the accounts and slots of a set that this state has recorded, without accounts that have no
+    /// address of 20 bytes.
     pub(crate) fn touched(&self, access: &AccessSet) -> TouchedSlots {
         access.touched(|account| self.id_at(account))
     }
@@ -188,6 +191,7 @@ impl State {
         let found = match id {
             AccountId::Address(address) => *self.index.entry(address).or_insert(next),
             AccountId::RemascSender => *self.remasc_sender.get_or_insert(next),
+            AccountId::Null => *self.null.get_or_insert(next),
         };
         if found == next {
             self.accounts.push(AccountRecord::new(id));

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use rhizome_primitives::{Address, B256, BRIDGE, Bytes, ChainSpec, I256, U256, b256, keccak256};
-use rhizome_trie::keys::{KeyPart, MARK, StateKey};
+use rhizome_trie::keys::{KeyPart, MARK, REMASC_SENDER, StateKey};
 use rhizome_trie::{AccountState, StateError, StateReader, is_set_up, keys};
 use serde_json::{Value, json};
 
@@ -225,7 +225,9 @@ impl RemoteState {
 
     fn value(&self, key: &[u8]) -> Result<Option<Bytes>, ForkError> {
         let Some(StateKey { address, part }) = StateKey::parse(key) else { return Ok(None) };
-        let Ok(address) = Address::try_from(address) else { return Ok(self.remasc_sender(part)) };
+        let Ok(address) = Address::try_from(address) else {
+            return Ok((address == REMASC_SENDER).then(|| self.remasc_sender(part)).flatten());
+        };
         match part {
             KeyPart::Account => Ok(self.account(&address)?.value.clone()),
             KeyPart::Code => Ok(Some(self.account(&address)?.code.clone()).filter(|code| !code.is_empty())),

@@ -6,6 +6,10 @@ use rhizome_primitives::{B256, Bytes, U256, keccak256, keccak256_all, rlp};
 /// Address of the sender of REMASC transactions: one zero byte, shown as twenty in the RPC API.
 pub const REMASC_SENDER: &[u8] = &[0];
 
+/// Address of the account that receives the fees of headers without a coinbase: no bytes, shown as twenty zero bytes in the
+/// RPC API. It never has more than a balance.
+pub const NULL_ADDRESS: &[u8] = &[];
+
 /// Value of the mark that makes an account a contract.
 pub const MARK: &[u8] = &[1];
 
@@ -17,13 +21,14 @@ const HIDING: u8 = 0x01;
 /// Bytes of a hash in front of the hashed data, which spread the keys evenly.
 const HASH_PREFIX: usize = 10;
 
-/// Length of an account key in bytes (12 for the REMASC sender).
+/// Length of an account key in bytes (12 for the REMASC sender, 11 for the null address).
 pub const ACCOUNT_KEY_LENGTH: usize = 1 + HASH_PREFIX + 20;
 const REMASC_SENDER_KEY: [u8; 12] = [0x00, 0xbc, 0x36, 0x78, 0x9e, 0x7a, 0x1e, 0x28, 0x14, 0x36, 0x46, 0x00];
+const NULL_ADDRESS_KEY: [u8; 11] = [0x00, 0xc5, 0xd2, 0x46, 0x01, 0x86, 0xf7, 0x23, 0x3c, 0x92, 0x7e];
 /// Bytes between an account key and a stripped slot number: the storage byte and the hash prefix.
 const SLOT_PREFIX: usize = 1 + HASH_PREFIX;
 
-/// Returns the key of the account at an address of 20 bytes, or of [`REMASC_SENDER`].
+/// Returns the key of the account at an address of 20 bytes, of [`REMASC_SENDER`], or of [`NULL_ADDRESS`].
 pub fn account_key(address: &[u8]) -> Vec<u8> {
     hashed_account_key(address, &keccak256(address))
 }
@@ -102,7 +107,7 @@ pub fn storage_key(address: &[u8], slot: &B256) -> Vec<u8> {
 /// Address and part of an account that a state key belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StateKey<'a> {
-    /// Address of 20 bytes, or [`REMASC_SENDER`].
+    /// Address of 20 bytes, [`REMASC_SENDER`] or [`NULL_ADDRESS`].
     pub address: &'a [u8],
     /// Part of the account.
     pub part: KeyPart,
@@ -149,6 +154,9 @@ fn account_length(key: &[u8]) -> Option<usize> {
         });
         return Some(if is_ordinary { ACCOUNT_KEY_LENGTH } else { REMASC_SENDER_KEY.len() });
     }
+    if key == NULL_ADDRESS_KEY {
+        return Some(NULL_ADDRESS_KEY.len());
+    }
     (key.first() == Some(&DOMAIN) && key.len() >= ACCOUNT_KEY_LENGTH).then_some(ACCOUNT_KEY_LENGTH)
 }
 
@@ -180,6 +188,9 @@ mod tests {
             check(storage_key(address, &B256::ZERO), KeyPart::Slot(B256::ZERO));
         }
         assert_eq!(account_key(REMASC_SENDER), REMASC_SENDER_KEY);
+        assert_eq!(account_key(NULL_ADDRESS), NULL_ADDRESS_KEY);
+        let null = StateKey { address: NULL_ADDRESS, part: KeyPart::Account };
+        assert_eq!(StateKey::parse(&NULL_ADDRESS_KEY), Some(null));
         assert_eq!(StateKey::parse(&[0; 30]), None);
         assert_eq!(StateKey::parse(&[1; 31]), None);
         assert_eq!(StateKey::parse(&[0; 35]), None);

@@ -223,7 +223,7 @@ impl Ancestry for FixedAncestry {
 fn header(value: &Value, spec: &ChainSpec) -> Header {
     let optional = |name: &str| value[name].as_str().map(|text| Bytes::from(hex_bytes(text)));
     let mut header = Header::new(number_at(value, "number").to(), spec);
-    header.coinbase = Some(address_at(value, "coinbase"));
+    header.coinbase = value["coinbase"].as_str().map(|text| text.parse().unwrap());
     header.difficulty = Some(number_at(value, "difficulty"));
     header.gas_limit = optional("gasLimit").unwrap_or_default();
     header.gas_used = number_at(value, "gasUsed").to();

@@ -1,12 +1,13 @@
 //! The arithmetic of REMASC: the payments for a block that matures. No access to state or chain.
 
+use crate::state::AccountId;
 use rhizome_primitives::{Address, B256, RemascParams, U256};
 
 /// A block at the matured height: the rewarded block or a sibling.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate {
     pub(super) hash: B256,
-    pub(super) coinbase: Address,
+    pub(super) coinbase: AccountId,
     pub(super) paid_fees: U256,
     pub(super) uncle_count: u32,
 }
@@ -16,7 +17,7 @@ pub(super) struct Candidate {
 pub(super) struct Sibling {
     pub(super) block: Candidate,
     pub(super) included_at: u64,
-    pub(super) publisher: Address,
+    pub(super) publisher: AccountId,
 }
 
 /// The stored balances of REMASC.
@@ -49,7 +50,7 @@ pub(super) struct RewardRound<'a> {
 /// The result of a distribution. `None` leaves a balance unchanged.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Distribution {
-    pub(super) payments: Vec<(Address, U256)>,
+    pub(super) payments: Vec<(AccountId, U256)>,
     pub(super) reward: Option<U256>,
     pub(super) burned: Option<U256>,
     pub(super) federation: Option<U256>,
@@ -57,8 +58,8 @@ pub(super) struct Distribution {
 }
 
 impl Distribution {
-    fn pay(&mut self, value: U256, to: Address) {
-        self.payments.push((to, value));
+    fn pay(&mut self, value: U256, to: impl Into<AccountId>) {
+        self.payments.push((to.into(), value));
     }
 }
 

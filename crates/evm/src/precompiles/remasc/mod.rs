@@ -85,7 +85,7 @@ fn siblings(ctx: &PrecompileContext<'_>, height: u64) -> Result<Vec<Sibling>, Pr
     let mut siblings = Vec::new();
     for included_at in height + 1..=height.saturating_add(ctx.spec.constants.uncle_generation_limit) {
         let block = ancestor(ctx, included_at)?;
-        let publisher = block.header.coinbase_address();
+        let publisher = block.header.coinbase.into();
         let found = block.uncles.iter().filter(|uncle| uncle.number == height);
         siblings.extend(found.map(|uncle| Sibling { block: candidate(uncle.hash(), uncle), included_at, publisher }));
     }
@@ -93,12 +93,7 @@ fn siblings(ctx: &PrecompileContext<'_>, height: u64) -> Result<Vec<Sibling>, Pr
 }
 
 fn candidate(hash: B256, header: &Header) -> Candidate {
-    Candidate {
-        hash,
-        coinbase: header.coinbase_address(),
-        paid_fees: header.paid_fees,
-        uncle_count: header.uncle_count,
-    }
+    Candidate { hash, coinbase: header.coinbase.into(), paid_fees: header.paid_fees, uncle_count: header.uncle_count }
 }
 
 /// Returns an ancestor that the distribution needs.
@@ -119,7 +114,7 @@ fn settle(ctx: &mut PrecompileContext<'_>, rewarded: B256, result: &Distribution
         let mut items = Vec::new();
         rlp::put_bytes(&mut items, rewarded.as_slice());
         rlp::put_value(&mut items, value);
-        let topics = vec![PAYMENT_TOPIC, to.into_word()];
+        let topics = vec![PAYMENT_TOPIC, to.address().into_word()];
         ctx.logs.push(Log { address: REMASC, topics, data: rlp::list(&items).into() });
     }
     slots::write(ctx.state, result)?;
@@ -131,6 +126,7 @@ mod tests {
     use super::*;
     use crate::error::ExecError;
     use crate::precompiles::golden::{self, FixedAncestry};
+    use crate::state::AccountId;
     use rhizome_primitives::{Address, BRIDGE, ChainSpec, Rules, address, hex};
     use serde_json::Value;
 
@@ -216,6 +212,25 @@ mod tests {
         let case = file["cases"].as_array().unwrap().iter().find(is_payment).unwrap();
         let (result, ..) = run(case, &serde_json::json!({}), &[]);
         assert!(matches!(result, Err(PrecompileFailure::Fatal(ExecError::Ancestry(_)))));
+    }
+
+    #[test]
+    fn pays_the_null_address_for_a_header_without_coinbase() {
+        let file = golden::load("remasc");
+        let is_payment = |case: &&Value| case["name"] == "remasc-payment/vetiver900";
+        let case = file["cases"].as_array().unwrap().iter().find(is_payment).unwrap();
+        let name = case["chain"].as_str().unwrap();
+        let (_, mut before, _) = run(case, &file["chains"], &[]);
+        assert_eq!(before.account(AccountId::Null).unwrap(), None);
+        let mut chains = file["chains"].clone();
+        for block in chains[name].as_array_mut().unwrap() {
+            block["coinbase"] = Value::Null;
+        }
+        let (result, mut state, logs) = run(case, &chains, &[]);
+        result.unwrap();
+        let paid = logs.iter().filter(|log| log.topics[1] == B256::ZERO).count();
+        assert!(paid > 0 && state.balance(AccountId::Null).unwrap().is_positive());
+        assert!(!state.exists(Address::ZERO).unwrap());
     }
 
     #[test]
