@@ -20,8 +20,9 @@ const usage = `npm run fuzz -- [OPTION]...
   --seed S       seed of the random numbers (default: random); it is printed
   --list         the targets
   --against PATH a peg and random programs, or changes of federations, in blocks of a reference node that the program PATH
-                 starts (rskj.sh), imported and compared, then pools with transactions of the Bridge; --cases is the
-                 number of programs (default ${defaultTransactions})
+                 starts (rskj.sh), imported and compared, damaged copies of the blocks, which both nodes must accept or both
+                 refuse, then pools with transactions of the Bridge; --cases is the number of programs (default
+                 ${defaultTransactions})
 `
 
 const targets = readdirSync(`${root}/tests/corpus`, { withFileTypes: true })

@@ -1,8 +1,8 @@
 // npm run fuzz -- --against PATH [--cases N] [--seed N]: random programs in blocks of a reference node, imported by this
-// one and compared: blocks and receipts by the import itself, then traces, objects, reads, calls and estimates. Chains with
-// the current rules begin with a peg. At their end both nodes get the same transactions, and pools and blocks are compared.
-// Every third chain has changes of federations instead. PATH starts the reference, see reference.mjs. Each chain has its own
-// seed, which reproduces its programs.
+// one and compared: blocks and receipts by the import itself, then traces, objects, reads, calls and estimates. Both nodes
+// judge damaged copies of blocks (blocks.mjs), some of which continue the chain. Chains with the current rules begin with a peg.
+// At their end both nodes get the same transactions, and pools and blocks are compared. Every third chain has changes of
+// federations instead. PATH starts the reference, see reference.mjs. Each chain has its own seed, which reproduces its programs.
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -10,10 +10,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { Random } from '../random.mjs'
-import { callsLike, PoolSenders, pegSteps } from './bridge.mjs'
+import { BlockMutants } from './blocks.mjs'
+import { accountKeys, callsLike, PoolSenders, pegSteps } from './bridge.mjs'
 import { FederationHistory } from './federations.mjs'
 import { Programs } from './programs.mjs'
 import { Reference } from './reference.mjs'
+import { Heights } from './seal.mjs'
 
 /** Random programs of one chain. */
 const chainLength = 400
@@ -36,7 +38,7 @@ export async function searchAgainst(root, program, cases, seed) {
   const { DevelopmentBridge } = await import(`${root}/ts/dist/bridge.js`)
   // The native addon of this process, which the package does not export.
   const addon = createRequire(import.meta.url)(`${root}/ts/src/native/rhizome.node`)
-  const totals = { transactions: 0, blocks: 0, answers: 0, differences: 0 }
+  const totals = { transactions: 0, blocks: 0, answers: 0, mutants: 0, differences: 0 }
   const chains = Math.ceil(cases / chainLength)
   for (let chain = 0; chain < chains && totals.differences < shownDifferences; chain++) {
     const length = Math.min(chainLength, cases - chain * chainLength)
@@ -51,12 +53,13 @@ export async function searchAgainst(root, program, cases, seed) {
     for (const name of Object.keys(totals)) totals[name] += search[name]
     process.stdout.write(
       `seed ${seed + chain} (${search.rules}): ${search.transactions} transactions in ${search.blocks} blocks, ` +
-        `${search.answers} answers compared, ${search.differences} differ\n`,
+        `${search.answers} answers and ${search.mutants} damaged blocks compared, ${search.differences} differ\n`,
     )
   }
-  const { transactions, blocks, answers, differences } = totals
+  const { transactions, blocks, answers, mutants, differences } = totals
   process.stdout.write(
-    `${transactions} transactions in ${blocks} blocks, ${answers} answers compared, ${differences} differ\n`,
+    `${transactions} transactions in ${blocks} blocks, ${answers} answers and ${mutants} damaged blocks compared, ` +
+      `${differences} differ\n`,
   )
   return differences
 }
@@ -66,6 +69,7 @@ class Search {
   transactions = 0
   blocks = 0
   answers = 0
+  mutants = 0
   differences = 0
   rules
   #folder
@@ -75,6 +79,7 @@ class Search {
   #own
   #node
   #chainFile
+  #heights
   /** Answers of the reference: method, parameters, answer. */
   #asked = []
   #known = []
@@ -87,6 +92,7 @@ class Search {
     this.#random = new Random(seed)
     this.#own = own
     const heights = this.#random.isOne(2) ? upgradeHeights(root) : undefined
+    this.#heights = heights ?? heightsOf(root, 'regtest-basic')
     this.rules = heights === undefined ? 'the current rules' : 'all upgrades'
     if (heights !== undefined) {
       this.#chainFile = join(folder, 'chain.json')
@@ -109,8 +115,20 @@ class Search {
     await this.#reference.stop()
     const file = join(this.#folder, 'blocks')
     await this.#reference.export(file, this.blocks)
-    await this.#import(file)
+    await this.#startOwn()
+    const mutants = new BlockMutants({
+      random: this.#random,
+      rules: new Heights(this.#heights),
+      keys: accountKeys,
+      node: this.#ownBlocks(),
+      folder: this.#folder,
+    })
+    await mutants
+      .import(readFileSync(file, 'utf8').trim().split('\n'))
+      .catch((error) => this.#show(`import: ${error.message}`))
+    this.mutants = mutants.count
     await this.#compare()
+    for (const difference of await mutants.compare(this.#reference)) this.#show(difference)
     if (hasPeg && this.differences === 0) await this.#comparePools()
   }
 
@@ -247,7 +265,7 @@ class Search {
     this.#asked.push({ method, params, answer: kept(canonical(answer)), isLeftOut })
   }
 
-  async #import(file) {
+  async #startOwn() {
     this.#node = await this.#own.startNode({
       ephemeral: true,
       compat: 'reference',
@@ -258,11 +276,13 @@ class Search {
       log: { level: 'error' },
       modules: { debug: { enabled: true }, trace: { enabled: true } },
     })
-    await this.#own.addon
-      .importBlocks(file, '{}', () => undefined)
-      .catch((error) => {
-        this.#show(`import: ${error.message}`)
-      })
+  }
+
+  /** Returns what mutants of blocks need from this node. */
+  #ownBlocks() {
+    const done = () => undefined
+    const importBlocks = (file) => this.#own.addon.importBlocks(file, '{}', done).then(done, ({ message }) => message)
+    return { importBlocks, ask: (method, params) => this.#askOwn(method, params) }
   }
 
   /** Sends the same requests to this node. Leaves out requests that the reference cannot answer. */
@@ -279,12 +299,14 @@ class Search {
 
   /** Sends the same transactions to both nodes. Compares answers, pools, and the blocks that both mine. */
   async #comparePools() {
-    await this.#reference.start()
     const senders = new PoolSenders(this.#random)
     for (let mined = 0; mined < poolBlocks && this.differences === 0; mined++) {
       await senders.start((address) => this.#nonceOf(address))
       for (let sent = 0; sent < poolTransactions; sent++) {
-        await this.#askBoth('eth_sendRawTransaction', [await senders.next()])
+        if (this.#random.isOne(3)) {
+          // Texts of damaged encodings differ (docs/differences.md, D15).
+          await this.#askBoth('eth_sendRawTransaction', [await senders.damaged()], ({ result }) => ({ result }))
+        } else await this.#askBoth('eth_sendRawTransaction', [await senders.next()])
       }
       await this.#askBoth('txpool_content', [])
       await this.#askBoth('evm_mine', [])
@@ -322,10 +344,15 @@ function contentOf({ result: { number, transactions, receiptsRoot, stateRoot } }
   return { number, transactions, receiptsRoot, stateRoot }
 }
 
-/** Returns the activation heights of the golden chain, divided so that a short chain crosses all upgrades. */
-function upgradeHeights(root) {
+/** Returns the activation heights of a golden chain. */
+function heightsOf(root, chain) {
   const specs = JSON.parse(gunzipSync(readFileSync(`${root}/tests/vectors/blocks/chain_specs.json.gz`)).toString())
-  const heights = Object.entries(specs['all-forks'].consensusRules)
+  return specs[chain].consensusRules
+}
+
+/** Returns the activation heights of the golden chain that crosses all upgrades, divided so that a short chain does. */
+function upgradeHeights(root) {
+  const heights = Object.entries(heightsOf(root, 'all-forks'))
   return Object.fromEntries(
     heights.map(([rule, height]) => [rule, height < 1 ? height : Math.ceil(height / heightScale)]),
   )

@@ -1,6 +1,7 @@
 // The Bridge in a search against a reference node: steps of a peg, calls whose estimates are compared, and transactions for
 // the pools of both nodes.
-import { id, Wallet } from 'ethers'
+import { id, Transaction, Wallet } from 'ethers'
+import { damagedTransaction } from './mutants.mjs'
 
 const bridgeAddress = '0x0000000000000000000000000000000001000006'
 const receiver = '0x00000000000000000000000000000000000000aa'
@@ -9,6 +10,12 @@ const chainId = 33
 const federators = ['federator1', 'federator2', 'federator3'].map(walletOf)
 /** Accounts with funds on regtest. */
 const users = ['cow', 'cow1', 'cow2'].map(walletOf)
+/** Private keys of the accounts of a development node, by address. */
+export const accountKeys = new Map(
+  ['cow', ...Array.from({ length: 9 }, (_, index) => `cow${index + 1}`)]
+    .map(walletOf)
+    .map(({ address, privateKey }) => [address.toLowerCase(), privateKey]),
+)
 const updateCollections = '0x0c5a9990'
 /** Besides it: getFeePerKb, registerBtcTransaction without arguments, no method, and a request of a peg-out. */
 const inputs = [updateCollections, '0x724ec886', `0x43dc0656${'00'.repeat(96)}`, '0xdeadbeef', '0x']
@@ -58,9 +65,9 @@ export class PoolSenders {
   }
 
   /** Returns a signed transaction, mostly to the Bridge. A refused one leaves a gap of nonces. */
-  async next() {
+  async next(senders = [...federators, ...users]) {
     const random = this.#random
-    const wallet = random.pick([...federators, ...users])
+    const wallet = random.pick(senders)
     const nonce = this.#nonces.get(wallet.address)
     this.#nonces.set(wallet.address, nonce + 1)
     const data = random.pick(inputs)
@@ -80,6 +87,15 @@ export class PoolSenders {
       value: random.pick([0n, 0n, 1n, 10n ** 16n]),
       data,
     })
+  }
+
+  /** Returns a transaction in a damaged encoding. Those of federators are free at any price, also above 256 bits. */
+  async damaged() {
+    const raw = await this.next(users)
+    const { from } = Transaction.from(raw)
+    const { privateKey } = users.find(({ address }) => address === from)
+    const encoded = damagedTransaction(Buffer.from(raw.slice(2), 'hex'), privateKey, chainId, this.#random)
+    return `0x${encoded.toString('hex')}`
   }
 }
 

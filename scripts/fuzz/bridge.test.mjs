@@ -23,3 +23,10 @@ test('behavior: pool transactions of a sender have consecutive nonces', async ()
   }
   expect(next.size).toBe(6)
 })
+
+test('behavior: damaged pool transactions differ from those that they are made of', async () => {
+  const senders = [0, 1].map(() => new PoolSenders(new Random(7)))
+  for (const each of senders) await each.start(async () => 3)
+  const [damaged, whole] = await Promise.all([senders[0].damaged(), senders[1].next()])
+  expect(damaged).not.toBe(whole)
+})

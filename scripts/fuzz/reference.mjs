@@ -84,6 +84,12 @@ blockchain.config.consensusRules { ${heights.join(', ')} }
     if (code !== 0) throw new SetupError(`${this.#program} does not export blocks; its output is in ${this.#folder}`)
   }
 
+  /** Connects the blocks of a file to the chain. Returns false if one of them cannot be decoded. The node must be stopped. */
+  async connect(file) {
+    const child = this.#spawn(['--file', file], {}, { MAIN: 'co.rsk.cli.tools.ConnectBlocks' })
+    return (await new Promise((resolve) => child.once('close', resolve))) === 0
+  }
+
   async #post(content) {
     const headers = { 'content-type': 'application/json' }
     return (await fetch(this.url, { method: 'POST', headers, body: JSON.stringify(content) })).json()

@@ -1,6 +1,6 @@
 use rhizome_evm::{TransactionRefusal, Unexecutable};
 use rhizome_pow::{ForkDetectionError, HeaderRuleError, PowError, UncleRuleError};
-use rhizome_primitives::{B256, Bloom, SignatureError, U256};
+use rhizome_primitives::{B256, Bloom, SignatureError, U256, hex};
 
 /// The first rule that a block breaks, with the values that were compared.
 #[derive(Debug, thiserror::Error)]
@@ -171,7 +171,7 @@ pub enum InvalidBlock {
         computed: B256,
     },
     /// Another bloom.
-    #[error("the logs bloom is not that of the receipts")]
+    #[error("logs bloom {header}, computed {}", hex::encode_prefixed(computed.as_bytes()))]
     LogsBloom {
         /// Bloom in the header, in hex.
         header: String,
