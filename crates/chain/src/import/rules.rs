@@ -64,6 +64,7 @@ pub(crate) fn check_rules(
         return Err(InvalidBlock::TransactionsRoot { header, computed }.into());
     }
     uncles(block, context)?;
+    block.uncles.iter().try_for_each(|uncle| survives_encoding(uncle, spec))?;
     let count = block.transactions.len();
     if !count.checked_sub(1).is_some_and(|last| block.is_remasc(last)) {
         return Err(InvalidBlock::Remasc { count }.into());
@@ -95,7 +96,8 @@ pub(crate) fn is_worth_recovering(prepared: &PreparedBlock, archive: &Archive, n
 }
 
 /// Rejects a header that changes when it is encoded and decoded. The reference does not compare the version of a header with its
-/// height, but it cannot read most blocks of another version back from its own database. Blocks that it can read back are accepted.
+/// height, but it cannot read most blocks of another version, or with such uncles, back from its own database. Blocks that it can
+/// read back are accepted.
 fn survives_encoding(header: &Header, spec: &ChainSpec) -> Result<(), InvalidBlock> {
     match Header::decode(&header.encode(), spec) {
         Ok(decoded) if decoded.hash() == header.hash() => Ok(()),
@@ -271,9 +273,40 @@ mod tests {
     use std::sync::Arc;
 
     use rhizome_pow::solve;
+    use rhizome_primitives::uncles_hash;
 
     use super::*;
     use crate::{Chain, ChainConfig, DataDir};
+
+    #[test]
+    fn uncles_have_a_version_that_can_be_read_back() {
+        let now = 1_700_000_000;
+        let chain = Chain::open(ChainConfig::new(Arc::new(ChainSpec::regtest()), DataDir::Temporary)).unwrap();
+        let first = chain.mine(now).unwrap().block.clone();
+        let second = chain.mine(now + 1).unwrap().block.clone();
+        let archive = &chain.importer().steps.archive;
+        let context = RuleContext { archive, parent: &first.header, now };
+        let with_uncle = |version| {
+            let mut uncle = first.header.clone();
+            uncle.coinbase = Some(Address::repeat_byte(7));
+            uncle.version = version;
+            solve(&mut uncle, None, chain.spec(), u32::MAX).unwrap();
+            let mut block = second.clone();
+            block.uncles = vec![uncle.clone()];
+            block.header.uncles_hash = uncles_hash(&block.uncles).to_vec().into();
+            solve(&mut block.header, None, chain.spec(), u32::MAX).unwrap();
+            block.header = block.header.clone();
+            check_rules(&mut PreparedBlock::new(block), &context)
+        };
+        assert!(with_uncle(first.header.version).is_ok());
+        for version in [0, 1] {
+            let refused = with_uncle(version);
+            let Err(ImportFailure::Invalid(InvalidBlock::Version { version: found, number: 1 })) = refused else {
+                panic!("{refused:?}");
+            };
+            assert_eq!(found, version);
+        }
+    }
 
     #[test]
     fn senders_are_recovered_after_header_proof_of_work_and_root() {
