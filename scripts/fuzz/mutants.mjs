@@ -203,6 +203,13 @@ const headerChanges = {
         header[at] = node
         name += ` element ${at} ${change}`
         isSealed = at < context.positions.bitcoinHeader && !random.isOne(10)
+      } else if (
+        random.isOne(8) &&
+        context.positions.version !== undefined &&
+        header.length > context.positions.version
+      ) {
+        header[context.positions.version] = Buffer.from([random.below(4)])
+        name += ` version ${header[context.positions.version][0]}`
       } else if (count < 4 && random.isOne(4)) {
         if (random.isOne(2))
           header[field.timestamp] = digits(numberOf(read(model.header[field.timestamp])) - 1n + BigInt(random.below(3)))
