@@ -117,7 +117,7 @@ export class BlockMutants {
     const elements = Array.from({ length: positions.bitcoinHeader }, () => empty)
     elements[field.parentHash] = hash
     elements[field.unclesHash] = keccak(emptyList)
-    elements[field.coinbase] = Buffer.from(this.#random.bytes(20))
+    elements[field.coinbase] = this.#random.isOne(3) ? empty : Buffer.from(this.#random.bytes(20))
     for (const at of [field.stateRoot, field.transactionsRoot, field.receiptsRoot])
       elements[at] = Buffer.from(this.#random.bytes(32))
     elements[field.bloom] = Buffer.alloc(256)
