@@ -195,8 +195,11 @@ fn a_sync_goes_on_after_a_restart() {
     let node = SyncingNode::start(open("", Some(dir.path())));
     let peer = node.peer(2, &served, Behaviour { is_limited: true, ..Behaviour::default() });
     wait_for("the first blocks", PATIENCE, || node.chain.head().number() >= 100);
+    let chain = Arc::downgrade(&node.chain);
     drop(node);
     drop(peer);
+    // On a busy machine threads of the network end later, and hold the data directory until then.
+    wait_for("the end of the threads", PATIENCE, || chain.strong_count() == 0);
     let node = SyncingNode::start(open("", Some(dir.path())));
     let head = node.chain.head().number();
     assert!((100..900).contains(&head));
