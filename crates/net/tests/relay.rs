@@ -162,6 +162,25 @@ fn an_announced_block_is_fetched_and_passed_on() {
 }
 
 #[test]
+fn a_block_that_a_peer_keeps_back_is_fetched_from_another() {
+    let node = node(1, "a");
+    let (mut silent, mut leaving, mut other) = (join(&node, 7), join(&node, 8), join(&node, 9));
+    let block = mined(1).remove(0);
+    let announcement = RskMessage::NewBlockHashes(vec![BlockIdentifier { hash: block.hash(), number: 1 }]).encode();
+    let request = RskMessage::GetBlock { hash: block.hash() };
+    silent.send(codes::RSK, &announcement);
+    assert_eq!(RskMessage::decode(&next(&mut silent)).unwrap(), request);
+    leaving.send(codes::RSK, &announcement);
+    assert_eq!(RskMessage::decode(&next(&mut leaving)).unwrap(), request);
+    // The silent peer has announced the block, too, but has missed a request.
+    other.send(codes::RSK, &announcement);
+    drop(leaving);
+    assert_eq!(RskMessage::decode(&next(&mut other)).unwrap(), request);
+    send_block(&mut other, &block);
+    wait_for("the block", SHORT, || node.chain.head().hash() == block.hash());
+}
+
+#[test]
 fn missing_parents_are_fetched() {
     let node = node(1, "a");
     let mut peer = join(&node, 8);

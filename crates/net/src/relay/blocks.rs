@@ -16,7 +16,7 @@ const REQUESTS_OF_PEER: usize = 16;
 /// Maximum number of blocks that wait for the importer.
 const MAX_IMPORTING: usize = 64;
 /// Time after which a second peer is asked.
-const ANSWER_TIME: Duration = Duration::from_secs(5);
+const ANSWER_TIME: Duration = Duration::from_secs(2);
 /// Messages of the budget that announcements and requests leave to answers.
 const RESERVE: u32 = 20;
 
@@ -73,6 +73,7 @@ impl RelayTask {
         if let (Some(hash), Some(peer)) = (block.hash, self.peers.get_mut(&key)) {
             peer.blocks.insert(hash);
             if asked == Some(key) {
+                peer.missed = 0;
                 peer.peer.refund_requested(bytes);
             }
         }
@@ -178,25 +179,30 @@ impl RelayTask {
         while let Some((block, key)) = self.future.take_due(self.chain.config().clock.now()) {
             self.recheck(key, block);
         }
-        let is_lost = |(_, sent): &(PeerKey, Instant)| now - *sent >= ANSWER_TIME;
-        let lost: Vec<(B256, PeerKey)> = (self.requested.iter())
-            .filter(|(_, request)| is_lost(request))
-            .map(|(hash, (key, _))| (*hash, *key))
-            .collect();
-        for (hash, asked) in lost {
-            self.requested.remove(&hash);
-            if let Some(peer) = self.peers.get_mut(&asked) {
-                peer.requested = peer.requested.saturating_sub(1);
-            }
-            let other = self.peers.iter().find(|(key, peer)| **key != asked && peer.blocks.contains(&hash));
-            if let Some(key) = other.map(|(key, _)| *key) {
-                self.request(key, hash);
-            }
-        }
+        self.ask_others(|_, sent| now - sent >= ANSWER_TIME);
     }
 
     pub(super) fn disconnected(&mut self, key: PeerKey) {
         self.peers.remove(&key);
-        self.requested.retain(|_, (asked, _)| *asked != key);
+        self.ask_others(|asked, _| asked == key);
+    }
+
+    /// Gives up requests, by the peer and the time, and asks another peer that has announced the block: one that missed the fewest.
+    fn ask_others(&mut self, is_lost: impl Fn(PeerKey, Instant) -> bool) {
+        let lost: Vec<(B256, PeerKey)> = self
+            .requested
+            .extract_if(|_, (key, sent)| is_lost(*key, *sent))
+            .map(|(hash, (key, _))| (hash, key))
+            .collect();
+        for (hash, asked) in lost {
+            if let Some(peer) = self.peers.get_mut(&asked) {
+                peer.requested = peer.requested.saturating_sub(1);
+                peer.missed = peer.missed.saturating_add(1);
+            }
+            let others = self.peers.iter().filter(|(key, peer)| **key != asked && peer.blocks.contains(&hash));
+            if let Some(key) = others.min_by_key(|(_, peer)| peer.missed).map(|(key, _)| *key) {
+                self.request(key, hash);
+            }
+        }
     }
 }

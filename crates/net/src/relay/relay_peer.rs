@@ -30,6 +30,8 @@ pub(super) struct RelayPeer {
     transactions_sent: Option<Instant>,
     /// GET_BLOCKs without an answer.
     pub(super) requested: usize,
+    /// GET_BLOCKs that were given up since the last answer.
+    pub(super) missed: u32,
     pub(super) status_sent: Instant,
 }
 
@@ -42,6 +44,7 @@ impl RelayPeer {
             waiting: Vec::new(),
             transactions_sent: None,
             requested: 0,
+            missed: 0,
             // Sent with the handshake.
             status_sent: Instant::now(),
         }
