@@ -163,7 +163,8 @@ fn a_server_of_wrong_chunks_is_banned_and_without_chunks_blocks_are_downloaded()
     wait_for("the first chunk", PATIENCE, || node.network.state_progress().is_some_and(|now| now.chunks == 1));
     let liar = node.peer(3, &served, Behaviour { wrong_chunks: true, ..serving(&liar) });
     wait_for("the ban", PATIENCE, || node.network.closed().get("punished") == Some(&1));
-    assert!(liar.is_closed() && !node.status().has_given_up_state);
+    wait_for("the end of the connection", PATIENCE, || liar.is_closed());
+    assert!(!node.status().has_given_up_state);
     wait_for("the end of the download", PATIENCE, || node.status().has_given_up_state);
     assert!(node.network.state_progress().is_none());
     // Blocks are asked for. The state of this chain was changed by hand, so that they cannot be executed.
