@@ -187,7 +187,7 @@ impl RelayTask {
         self.ask_others(|asked, _| asked == key);
     }
 
-    /// Gives up requests, by the peer and the time, and asks another peer that has announced the block: one that missed the fewest.
+    /// Gives up lost requests, chosen by peer and time. Each block is requested from the other announcing peer that missed the fewest.
     fn ask_others(&mut self, is_lost: impl Fn(PeerKey, Instant) -> bool) {
         let lost: Vec<(B256, PeerKey)> = self
             .requested
