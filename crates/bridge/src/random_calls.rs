@@ -6,7 +6,7 @@ mod bad_input;
 mod call_data;
 mod every_argument;
 mod stand_in;
-mod world;
+pub(crate) mod world;
 
 use crate::mutation::with_random;
 use world::World;

@@ -13,7 +13,7 @@ use rhizome_primitives::U256;
 /// Number of headers between two changes of the difficulty.
 const INTERVAL: i32 = 2016;
 /// Intended duration of an interval, seconds.
-const TIMESPAN: i64 = 1_209_600;
+const TIMESPAN: i32 = 1_209_600;
 /// Time from which the testnet has its own difficulty rule.
 const TESTNET_RULE_TIME: u32 = 1_329_264_000;
 /// Seconds without a block after which the testnet accepts the easiest target.
@@ -130,7 +130,8 @@ fn check_change(
         check_deadline(ctx, first.height)?;
         first = stored_parent(storage, &first)?;
     }
-    let span = i64::from(parent.header.time()) - i64::from(first.header.time());
+    // The reference keeps 32 bits with a sign: a duration of 2^31 seconds and more counts as negative.
+    let span = parent.header.time().wrapping_sub(first.header.time()).cast_signed();
     let span = U256::from(span.clamp(TIMESPAN / 4, TIMESPAN * 4).unsigned_abs());
     let current = target::decode(parent.header.bits()).ok_or(HeaderFailure::Invalid)?;
     // The limit has 224 bits, the span 23: the product fits.
@@ -142,4 +143,53 @@ fn check_change(
         None => U256::from(0xff_ffff >> (8 * (3 - u32::from(size)))),
     };
     require(target::encode(next & mask) == header.bits())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::constants::constants;
+    use crate::context::Call;
+    use crate::random_calls::world::Account;
+    use rhizome_primitives::{Network, Rules};
+
+    const BITS: u32 = 0x1b04_04cb;
+    const QUARTER: u32 = 0x1b01_0132;
+    const FOURFOLD: u32 = 0x1b10_132c;
+
+    #[test]
+    fn targets_after_an_interval_are_those_of_the_reference() {
+        let start = 1_600_000_000;
+        // Time of the last header of an interval, and the only target that rskj 9.0.3 accepts after it.
+        let cases = [
+            (start - 100_000_000, QUARTER),
+            (start + 5_000_000, FOURFOLD),
+            (start + 0x7fff_ffff, FOURFOLD),
+            (start + 0x8000_0000, QUARTER),
+            (u32::MAX, QUARTER),
+        ];
+        for network in [Network::Mainnet, Network::Testnet] {
+            for (end, expected) in cases {
+                let call = Call::local(network, Rules::none(), 1);
+                let ctx = CallContext { call: &call, constants: constants(network).unwrap() };
+                let mut account = Account::default();
+                let mut storage = Storage::new(&mut account, network, call.rules, Vec::new());
+                let mut previous = [0; 32];
+                let mut parent = None;
+                for index in 0..INTERVAL {
+                    let time = if index == INTERVAL - 1 { end } else { start + 600 * index as u32 };
+                    let header = BitcoinHeader::new(1, previous, [0; 32], time, BITS, 0);
+                    let stored = StoredHeader { work: U256::ONE, height: 300 * INTERVAL + index, header };
+                    assert!(put(&mut storage, &stored).is_ok());
+                    previous = header.hash();
+                    parent = Some(stored);
+                }
+                let accepted = [BITS, QUARTER, FOURFOLD].into_iter().filter(|bits| {
+                    let next = BitcoinHeader::new(1, previous, [0; 32], start + 10_000_000, *bits, 0);
+                    check_difficulty(&mut storage, &ctx, parent.as_ref().unwrap(), &next).is_ok()
+                });
+                assert_eq!(accepted.collect::<Vec<_>>(), [expected], "{network:?}, {end}");
+            }
+        }
+    }
 }

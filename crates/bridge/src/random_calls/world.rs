@@ -31,7 +31,7 @@ pub(super) const KEYS: usize = 8;
 
 /// The account of the Bridge.
 #[derive(Clone, Default)]
-struct Account {
+pub(crate) struct Account {
     slots: HashMap<U256, Bytes>,
     balance: I256,
 }
