@@ -26,7 +26,7 @@ use rhizome_wire::rhz::RhzMessage;
 use rhizome_wire::rsk::StatusMessage;
 use rhizome_wire::session::{Hello, NodeId, SharedCapabilities, codes};
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
@@ -39,15 +39,19 @@ pub enum PeerDirection {
     Outbound,
 }
 
-/// Identifies a connection.
+/// Identifies a connection. No later one has the same: blocks of a peer can outlast its connection.
 pub(crate) type PeerKey = usize;
 
-pub(crate) fn key_of(peer: &Arc<Peer>) -> PeerKey {
-    Arc::as_ptr(peer).addr()
+pub(crate) fn key_of(peer: &Peer) -> PeerKey {
+    peer.key
 }
+
+/// Key of the next connection.
+static NEXT_KEY: AtomicUsize = AtomicUsize::new(0);
 
 /// A peer from Hello on. NetworkState by its task and by all that send to it.
 pub struct Peer {
+    key: PeerKey,
     /// Authenticated node id.
     pub id: NodeId,
     /// Address of the connection.
@@ -88,6 +92,7 @@ impl Peer {
         limits: &Limits,
     ) -> Peer {
         Peer {
+            key: NEXT_KEY.fetch_add(1, Ordering::Relaxed),
             id: hello.id,
             address,
             direction,

@@ -12,6 +12,7 @@ mod live;
 mod older_blocks;
 mod recordings;
 mod reference_peer;
+mod reflected;
 mod relay;
 mod scores;
 mod scripted_peer;
