@@ -3,8 +3,10 @@
 use crate::relay::{join, mined, next, node, send_block};
 use crate::scripted_peer::ScriptedPeer;
 use crate::support::wait;
+use rhizome_primitives::rlp::{list, put_bytes, put_u64};
 use rhizome_primitives::{Block, ChainSpec, Header, U256};
-use rhizome_wire::rsk::RskMessage;
+use rhizome_wire::rsk::{BlockIdentifier, RskMessage, types};
+use rhizome_wire::session::codes;
 use std::time::Duration;
 
 /// Time in which a node would have acted on a block.
@@ -17,6 +19,44 @@ fn changed(mut block: Block, change: impl FnOnce(&mut Header)) -> Block {
     rhizome_pow::solve(&mut block.header, None, &ChainSpec::regtest(), u32::MAX).unwrap();
     block.header.forget_hash();
     block
+}
+
+/// Sends the parts of a block as they are.
+fn send_parts(peer: &mut ScriptedPeer, header: &[u8], transactions: &[u8], uncles: &[u8]) {
+    let (mut body, mut message) = (Vec::new(), Vec::new());
+    put_bytes(&mut body, &list(&[header, &list(transactions), &list(uncles)].concat()));
+    put_u64(&mut message, u64::from(types::BLOCK));
+    put_bytes(&mut message, &list(&body));
+    peer.send(codes::RSK, &list(&list(&message)));
+}
+
+/// Announces a block, and waits until it is asked for.
+fn announce(peer: &mut ScriptedPeer, block: &Block) {
+    let identifier = BlockIdentifier { hash: block.hash(), number: block.header.number };
+    peer.send(codes::RSK, &RskMessage::NewBlockHashes(vec![identifier]).encode());
+    assert_eq!(RskMessage::decode(&next(peer)).unwrap(), RskMessage::GetBlock { hash: block.hash() });
+}
+
+#[test]
+fn an_answer_that_cannot_be_read_is_not_punished() {
+    let node = node(1, "a");
+    let mut relayer = join(&node, 8);
+    let block = mined(1).remove(0);
+    announce(&mut relayer, &block);
+    // The reference relays a block before it looks at its transactions.
+    send_parts(&mut relayer, &block.header.encode(), &list(&[0x80; 9]).repeat(70_000), &[]);
+    // It reads a header of version 0 at any height, but writes no version then.
+    let other = changed(block.clone(), |header| header.version = 0);
+    announce(&mut relayer, &other);
+    send_block(&mut relayer, &other);
+    std::thread::sleep(MOMENT);
+    assert_eq!((node.network.peers().len(), node.network.closed().get("punished")), (1, None));
+    // This one was not asked.
+    let mut liar = join(&node, 9);
+    send_block(&mut liar, &other);
+    wait("the end", || node.network.closed().contains_key("punished"));
+    send_block(&mut relayer, &block);
+    wait("the block", || node.chain.head().hash() == block.hash());
 }
 
 #[test]

@@ -61,6 +61,7 @@ impl RelayTask {
         let Some(peer) = self.peers.get_mut(&key).filter(|peer| peer.requested < REQUESTS_OF_PEER) else { return };
         if peer.peer.try_send_rsk(RskMessage::GetBlock { hash }.encode(), RESERVE).is_ok() {
             peer.requested += 1;
+            peer.unread = REQUESTS_OF_PEER.min(peer.unread + 1);
             self.requested.insert(hash, (key, Instant::now()));
         }
     }
@@ -70,22 +71,28 @@ impl RelayTask {
         if let Some(asked) = asked.and_then(|asked| self.peers.get_mut(&asked)) {
             asked.requested = asked.requested.saturating_sub(1);
         }
-        if let (Some(hash), Some(peer)) = (block.hash, self.peers.get_mut(&key)) {
-            peer.blocks.insert(hash);
+        // The reference relays a block before it has read everything, and encodes some blocks in a form that cannot be read.
+        let mut is_garbled =
+            matches!(block.verdict, BlockVerdict::BadHeader(_) | BlockVerdict::BadBody) && asked.is_none();
+        if let Some(peer) = self.peers.get_mut(&key) {
+            if let Some(hash) = block.hash {
+                peer.blocks.insert(hash);
+            }
+            is_garbled &= peer.unread > 0;
+            if asked == Some(key) || is_garbled {
+                peer.unread = peer.unread.saturating_sub(1);
+            }
             if asked == Some(key) {
                 peer.missed = 0;
                 peer.peer.refund_requested(bytes);
             }
         }
-        self.judge(key, block.verdict, asked.is_some());
-    }
-
-    fn judge(&mut self, key: PeerKey, verdict: BlockVerdict, was_requested: bool) {
-        match verdict {
+        match block.verdict {
             BlockVerdict::Ignored => {}
+            _ if is_garbled => {}
             BlockVerdict::BadHeader(event) => self.report(key, event),
             // Only a miner sends a block without being asked.
-            BlockVerdict::BadBody if !was_requested => self.report(key, ScoreEvent::InvalidBlock),
+            BlockVerdict::BadBody if asked.is_none() => self.report(key, ScoreEvent::InvalidBlock),
             BlockVerdict::BadBody => {}
             BlockVerdict::Future { block, due } => self.future.insert(block, key, due),
             BlockVerdict::Orphan(block) => self.keep_orphan(key, block),

@@ -32,6 +32,8 @@ pub(super) struct RelayPeer {
     pub(super) requested: usize,
     /// GET_BLOCKs that were given up since the last answer.
     pub(super) missed: u32,
+    /// GET_BLOCKs that were not answered with a readable block: the answer may be a block that cannot be read.
+    pub(super) unread: usize,
     pub(super) status_sent: Instant,
 }
 
@@ -45,6 +47,7 @@ impl RelayPeer {
             transactions_sent: None,
             requested: 0,
             missed: 0,
+            unread: 0,
             // Sent with the handshake.
             status_sent: Instant::now(),
         }
