@@ -3,8 +3,8 @@
 use crate::relay::{join, mined, next, node, send_block};
 use crate::scripted_peer::ScriptedPeer;
 use crate::support::wait;
-use rhizome_primitives::rlp::{list, put_bytes, put_u64};
-use rhizome_primitives::{Block, ChainSpec, Header, U256};
+use rhizome_primitives::rlp::{decode_list, list, put_bytes, put_u64};
+use rhizome_primitives::{B256, Block, ChainSpec, Header, U256, keccak256};
 use rhizome_wire::rsk::{BlockIdentifier, RskMessage, types};
 use rhizome_wire::session::codes;
 use std::time::Duration;
@@ -37,6 +37,15 @@ fn announce(peer: &mut ScriptedPeer, block: &Block) {
     assert_eq!(RskMessage::decode(&next(peer)).unwrap(), RskMessage::GetBlock { hash: block.hash() });
 }
 
+/// Returns the hash of the next block that a peer receives.
+fn next_block(peer: &mut ScriptedPeer) -> B256 {
+    match RskMessage::decode(&next(peer)).unwrap() {
+        RskMessage::Block(block) => block.header(&ChainSpec::regtest()).unwrap().hash(),
+        RskMessage::NewBlockHashes(blocks) => blocks[0].hash,
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn an_answer_that_cannot_be_read_is_not_punished() {
     let node = node(1, "a");
@@ -57,6 +66,34 @@ fn an_answer_that_cannot_be_read_is_not_punished() {
     wait("the end", || node.network.closed().contains_key("punished"));
     send_block(&mut relayer, &block);
     wait("the block", || node.chain.head().hash() == block.hash());
+}
+
+#[test]
+fn a_block_that_peers_could_not_read_is_not_passed_on() {
+    let node = node(1, "a");
+    let mut watcher = join(&node, 9);
+    let block = mined(1).remove(0);
+    let transactions = block.transactions[0].encoded();
+    // Received with their version, they would be sent without.
+    let header = changed(block.clone(), |header| header.version = 0).header;
+    send_parts(&mut join(&node, 7), &with_version(&header), transactions, &[]);
+    let uncle = with_version(&header);
+    let nephew = changed(block.clone(), |header| header.uncles_hash = keccak256(list(&uncle)).to_vec().into()).header;
+    send_parts(&mut join(&node, 8), &nephew.encode(), transactions, &uncle);
+    std::thread::sleep(MOMENT);
+    let mut sender = join(&node, 10);
+    send_block(&mut sender, &block);
+    assert_eq!(next_block(&mut watcher), block.hash());
+}
+
+/// Returns the full form of a header of version 0 as its sender writes it, with the version.
+fn with_version(header: &Header) -> Vec<u8> {
+    let encoding = header.encode();
+    let item = decode_list(&encoding).unwrap();
+    let mut elements: Vec<&[u8]> = item.list("header").unwrap().iter().map(|element| element.encoding()).collect();
+    let version = 16 + usize::from(header.umm_root.is_some());
+    elements.insert(version, &[0]);
+    list(&elements.concat())
 }
 
 #[test]

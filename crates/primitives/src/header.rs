@@ -179,6 +179,11 @@ impl Header {
         *self.hash.0.get_or_init(|| keccak256(self.encode_for_hash()))
     }
 
+    /// Whether the full form can be read back, with the same hash. Headers whose version does not belong to their height cannot.
+    pub fn survives_encoding(&self, spec: &ChainSpec) -> bool {
+        Header::decode(&self.encode(), spec).is_ok_and(|decoded| decoded.hash() == self.hash())
+    }
+
     /// Clears the cached hash. Required after a change of a field.
     pub fn forget_hash(&mut self) {
         self.hash = HashCache::default();

@@ -99,9 +99,9 @@ pub(crate) fn is_worth_recovering(prepared: &PreparedBlock, archive: &Archive, n
 /// height, but it cannot read most blocks of another version, or with such uncles, back from its own database. Blocks that it can
 /// read back are accepted.
 fn survives_encoding(header: &Header, spec: &ChainSpec) -> Result<(), InvalidBlock> {
-    match Header::decode(&header.encode(), spec) {
-        Ok(decoded) if decoded.hash() == header.hash() => Ok(()),
-        _ => Err(InvalidBlock::Version { version: header.version, number: header.number }),
+    match header.survives_encoding(spec) {
+        true => Ok(()),
+        false => Err(InvalidBlock::Version { version: header.version, number: header.number }),
     }
 }
 

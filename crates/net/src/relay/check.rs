@@ -5,8 +5,9 @@ use crate::standing::ScoreEvent;
 use rhizome_chain::{Chain, ChainError, PreparedBlock};
 use rhizome_pow::header_rules::timestamp_after_parent;
 use rhizome_pow::{HeaderRuleError, check_header, proof_of_work};
-use rhizome_primitives::{B256, keccak256};
+use rhizome_primitives::{B256, ChainSpec, keccak256};
 use rhizome_wire::rsk::{BlockIdentifier, EncodedBlock, RskMessage};
+use std::iter;
 
 /// Distance above the head up to which blocks are taken: a skeleton of the reference.
 pub(super) const MAX_ABOVE: u64 = 192 * 20;
@@ -14,6 +15,8 @@ pub(super) const MAX_ABOVE: u64 = 192 * 20;
 pub(super) const MAX_BELOW: u64 = 7;
 /// Seconds beyond the drift of the network for which a block waits.
 const MAX_WAIT: u64 = 30;
+/// Size in bytes of the largest block that fits a frame, which has less than 8 MiB.
+const MAX_BLOCK_BYTES: usize = (8 << 20) - 64;
 
 /// Result of the checks of a block.
 pub(super) enum BlockVerdict {
@@ -67,11 +70,20 @@ pub(super) fn is_wanted(chain: &Chain, accepted: &AcceptedBlocks, block: &BlockI
 fn check_body(chain: &Chain, block: &EncodedBlock<'_>) -> BlockVerdict {
     let Ok(prepared) = PreparedBlock::decode(block.encoding(), chain.spec()) else { return BlockVerdict::BadBody };
     let uncles_hash = keccak256(block.uncles().encoding());
-    if prepared.block().header.uncles_hash.as_ref() != uncles_hash.as_slice() {
+    if prepared.block().header.uncles_hash.as_ref() != uncles_hash.as_slice()
+        || !can_be_relayed(&prepared, chain.spec())
+    {
         return BlockVerdict::BadBody;
     }
     // A failed read is no fault of the block.
     check_parent(chain, prepared).unwrap_or(BlockVerdict::Ignored)
+}
+
+/// Whether peers can read the regular encoding of a block. A frame can have more room for another encoding, and the reference closes
+/// the connection over a header that it has read, but cannot read again.
+fn can_be_relayed(block: &PreparedBlock, spec: &ChainSpec) -> bool {
+    let mut headers = iter::once(&block.block().header).chain(&block.block().uncles);
+    block.size() <= MAX_BLOCK_BYTES && headers.all(|header| header.survives_encoding(spec))
 }
 
 /// Checks a block against its parent and the clock.
@@ -100,7 +112,6 @@ pub(super) fn check_parent(chain: &Chain, block: PreparedBlock) -> Result<BlockV
 mod tests {
     use super::*;
     use rhizome_chain::{ChainConfig, DataDir};
-    use rhizome_primitives::ChainSpec;
     use rhizome_primitives::rlp::{list, put_bytes, put_u64};
     use std::sync::Arc;
     use std::time::{Duration, Instant};
