@@ -263,7 +263,7 @@ fn sixteen_blocks_of_the_future_wait_until_they_are_due() {
     node.chain.mine(NOW).unwrap();
     let stored = || bad.iter().filter(|block| node.chain.headers().has(1, &block.hash()).unwrap()).count();
     assert_eq!(stored(), 0);
-    now.store(NOW + 20, Ordering::Relaxed);
+    now.store(NOW + 25, Ordering::Relaxed);
     wait("the blocks that waited", || stored() == 15);
     let mut other = join(&node, 9);
     still_relays(&node, &mut other);

@@ -3,10 +3,15 @@
 use crate::relay::{join, mined, next, node, send_block};
 use crate::scripted_peer::ScriptedPeer;
 use crate::support::wait;
+use crate::sync::{NOW, SyncingNode};
+use crate::sync_faults::timed;
+use rhizome_chain::{Chain, ChainConfig, Clock};
 use rhizome_primitives::rlp::{decode_list, list, put_bytes, put_u64};
 use rhizome_primitives::{B256, Block, ChainSpec, Header, U256, keccak256};
 use rhizome_wire::rsk::{BlockIdentifier, RskMessage, types};
 use rhizome_wire::session::codes;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Time in which a node would have acted on a block.
@@ -94,6 +99,26 @@ fn with_version(header: &Header) -> Vec<u8> {
     let version = 16 + usize::from(header.umm_root.is_some());
     elements.insert(version, &[0]);
     list(&elements.concat())
+}
+
+#[test]
+fn a_block_at_the_limit_of_the_clock_waits_for_peers_with_another_clock() {
+    let now = Arc::new(AtomicU64::new(NOW));
+    let chain = || {
+        let clock = Arc::clone(&now);
+        Chain::open(ChainConfig { clock: Clock::new(move || clock.load(Ordering::Relaxed)), ..timed() }).unwrap()
+    };
+    // Times more than 20 s ahead of the clock are not allowed.
+    let block = chain().mine(NOW + 20).unwrap().block.clone();
+    let node = SyncingNode::start(chain());
+    let (mut sender, mut watcher) = (join(&node, 8), join(&node, 9));
+    send_block(&mut sender, &block);
+    std::thread::sleep(MOMENT);
+    let mined = node.chain.mine(NOW).unwrap();
+    assert_eq!(next_block(&mut watcher), mined.hash);
+    now.store(NOW + 5, Ordering::Relaxed);
+    assert_eq!(next_block(&mut watcher), block.hash());
+    assert_eq!(node.network.peers().len(), 2, "{:?}", node.network.closed());
 }
 
 #[test]

@@ -15,6 +15,9 @@ pub(super) const MAX_ABOVE: u64 = 192 * 20;
 pub(super) const MAX_BELOW: u64 = 7;
 /// Seconds beyond the drift of the network for which a block waits.
 const MAX_WAIT: u64 = 30;
+/// Seconds for which the clock of a peer may be behind that of this node. The reference bans the sender of a block that is too early by
+/// its own clock.
+const CLOCK_MARGIN: u64 = 5;
 /// Size in bytes of the largest block that fits a frame, which has less than 8 MiB.
 const MAX_BLOCK_BYTES: usize = (8 << 20) - 64;
 
@@ -92,12 +95,13 @@ pub(super) fn check_parent(chain: &Chain, block: PreparedBlock) -> Result<BlockV
     let Some(parent_hash) = header.parent() else { return Ok(BlockVerdict::BadHeader(ScoreEvent::InvalidBlock)) };
     let Some(parent) = chain.block(&parent_hash)? else { return Ok(BlockVerdict::Orphan(block)) };
     let parent = &parent.block.header;
-    let result = check_header(header, parent, chain.spec(), chain.config().clock.now())
+    let now = chain.config().clock.now();
+    let result = check_header(header, parent, chain.spec(), now.saturating_sub(CLOCK_MARGIN))
         .and_then(|()| timestamp_after_parent(header, parent, chain.spec()));
     Ok(match result {
         Ok(()) => BlockVerdict::Valid(block),
-        Err(HeaderRuleError::InTheFuture { timestamp, now, drift }) => {
-            let due = timestamp.saturating_sub(drift);
+        Err(HeaderRuleError::InTheFuture { timestamp, drift, .. }) => {
+            let due = timestamp.saturating_sub(drift).saturating_add(CLOCK_MARGIN);
             if due <= now.saturating_add(MAX_WAIT) {
                 BlockVerdict::Future { block, due }
             } else {
