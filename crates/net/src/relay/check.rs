@@ -108,6 +108,8 @@ pub(super) fn check_parent(chain: &Chain, block: PreparedBlock) -> Result<BlockV
                 BlockVerdict::Ignored
             }
         }
+        // Not checked by the reference before it relays a block.
+        Err(HeaderRuleError::GasLimitFloor { .. }) => BlockVerdict::Ignored,
         Err(_) => BlockVerdict::BadHeader(ScoreEvent::InvalidBlock),
     })
 }
@@ -150,5 +152,17 @@ mod tests {
         }
         assert!(shortest < Duration::from_millis(10), "{shortest:?}");
         eprintln!("44,000 transactions, {} bytes: {shortest:?}", message.len());
+    }
+
+    #[test]
+    fn a_rule_that_no_relay_of_the_reference_checks_is_not_punished() {
+        let mut spec = ChainSpec::regtest();
+        let small = |spec| ChainConfig::new(Arc::new(spec), DataDir::Temporary);
+        let chain =
+            |spec| Chain::open(ChainConfig { cache_bytes: 8 << 20, write_buffer_bytes: 8 << 20, ..small(spec) });
+        let mined = chain(spec.clone()).unwrap().mine(1_700_000_000).unwrap();
+        spec.constants.min_gas_limit = u64::MAX;
+        let block = PreparedBlock::new(mined.block.clone());
+        assert!(matches!(check_parent(&chain(spec).unwrap(), block), Ok(BlockVerdict::Ignored)));
     }
 }
