@@ -226,3 +226,20 @@ fn a_server_that_closes_on_a_request_for_whole_blocks_is_asked_for_bodies() {
     let _second = node.peer(2, &served, behaviour);
     node.reaches(served.best());
 }
+
+#[test]
+fn a_peer_at_a_chunk_s_end_that_is_asked_from_there_is_not_punished() {
+    let (own, other) = (open("a", None), mined("b", 193));
+    for _ in 0..192 {
+        own.mine(NOW).unwrap();
+    }
+    let node = SyncingNode::start(own);
+    // Uncles can make a chain of the same height heavier.
+    let same = other.first(192);
+    let heavier = same.total_difficulty() + U256::from(1);
+    let peer = node.peer(2, &same, Behaviour { claim: Some((same.best(), heavier)), ..Behaviour::default() });
+    wait_for("a skeleton", PATIENCE, || peer.answers() > 0);
+    let _longer = node.peer(3, &other, Behaviour::default());
+    node.reaches(other.best());
+    assert_eq!(node.network.closed().get("punished"), None);
+}

@@ -63,7 +63,8 @@ impl SyncTask {
                 self.demote(key);
                 continue;
             }
-            let start = own.min(best.number);
+            // Asked from its best block on, the reference names that one only.
+            let start = own.min(best.number - 1);
             if self.peers.request(key, SyncRequest::Skeleton { start }) {
                 self.rounds += 1;
                 self.round = Some(HeaderRound::new(self.rounds, key, best, start));
@@ -100,7 +101,11 @@ impl SyncTask {
 
     pub(super) fn skeleton_arrived(&mut self, key: PeerKey, start: u64, skeleton: Vec<BlockIdentifier>) {
         if !is_skeleton(&skeleton, start) {
-            self.report(key, ScoreEvent::InvalidMessage);
+            match skeleton[..] {
+                // The reference has left a chain that was longer.
+                [only] if only.number == start => self.demote(key),
+                _ => self.report(key, ScoreEvent::InvalidMessage),
+            }
             self.end_round_of(key);
             return;
         }
