@@ -37,6 +37,8 @@ pub(crate) struct Behaviour {
     pub(crate) wrong_extensions_from: Option<u64>,
     /// Answers with headers lack the lowest one.
     pub(crate) shortens_headers: bool,
+    /// A branch whose last block is part of skeletons, and whose headers alone are served.
+    pub(crate) branch: Option<Arc<ServedChain>>,
     /// Claimed number and difficulty in place of the true ones.
     pub(crate) claim: Option<(BlockIdentifier, U256)>,
     /// Bodies and whole blocks below a height are missing.
@@ -50,6 +52,7 @@ pub(crate) struct Behaviour {
 }
 
 /// Blocks of a chain, lowest first, from genesis on.
+#[derive(Debug)]
 pub(crate) struct ServedChain {
     blocks: Vec<Block>,
     by_hash: HashMap<B256, usize>,
@@ -113,6 +116,9 @@ impl ServedChain {
     /// Returns the answer of the reference.
     pub(crate) fn answer(&self, request: &RskMessage<'_>, behaviour: &Behaviour) -> Option<Vec<u8>> {
         let best = self.blocks.len() - 1;
+        if let (RskMessage::BlockHeadersRequest { hash, .. }, Some(branch)) = (request, &behaviour.branch) {
+            return branch.answer(request, &Behaviour::default()).filter(|_| branch.best().hash == *hash);
+        }
         Some(match *request {
             RskMessage::BlockHashRequest { id, height } if height > 0 && height <= best as u64 => {
                 RskMessage::BlockHashResponse { id, hash: self.blocks[height as usize].hash() }.encode()
@@ -123,6 +129,11 @@ impl ServedChain {
                 let mut skeleton: Vec<_> = (first..end).step_by(192).map(|at| self.identifier(at)).collect();
                 let next = skeleton.last().map_or(first, |last| last.number as usize + 192);
                 skeleton.push(self.identifier(best.min(next)));
+                for other in behaviour.branch.iter().map(|branch| branch.best()) {
+                    // Other peers have named their blocks by then.
+                    std::thread::sleep(Duration::from_millis(200));
+                    skeleton.iter_mut().filter(|own| own.number == other.number).for_each(|own| *own = other);
+                }
                 RskMessage::SkeletonResponse { id, skeleton }.encode()
             }
             RskMessage::BlockHeadersRequest { id, hash, count } if count <= 192 => {

@@ -243,3 +243,23 @@ fn a_peer_at_a_chunk_s_end_that_is_asked_from_there_is_not_punished() {
     node.reaches(other.best());
     assert_eq!(node.network.closed().get("punished"), None);
 }
+
+#[test]
+fn a_skeleton_of_two_chains_is_not_the_fault_of_the_peer_that_brings_the_headers() {
+    let good = mined("a", 600);
+    let mut sibling = good.blocks()[192].clone();
+    sibling.header.extra_data = vec![7].into();
+    solve(&mut sibling.header);
+    sibling.header.forget_hash();
+    let lie = Behaviour { branch: Some(good.with(sibling)), claim: Some((good.best(), HUGE)), ..Behaviour::default() };
+    let node = SyncingNode::start(open("", None));
+    // They help, but do not lead.
+    let modest = Behaviour { claim: Some((good.best(), U256::ZERO)), ..Behaviour::default() };
+    let helpers = [3, 4].map(|fill| node.peer(fill, &good, modest.clone()));
+    wait_for("the helpers", PATIENCE, || node.status().load.peers == 2);
+    let liar = node.peer(2, &good, lie);
+    wait_for("the headers of the liar", PATIENCE, || liar.answers() >= 2 && node.status().headers >= 192);
+    let _honest = node.peer(5, &good, Behaviour::default());
+    node.reaches(good.best());
+    assert!(helpers.iter().all(|peer| !peer.is_closed()), "{:?}", node.network.closed());
+}

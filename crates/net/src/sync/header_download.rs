@@ -270,7 +270,11 @@ impl SyncTask {
             Ok(appended) => appended,
             Err(AppendError::Chain(error)) => return self.fail(error.to_string()),
             Err(AppendError::Fault(fault)) => {
-                self.judge_headers(key, &fault);
+                match (&fault, &self.round) {
+                    // The skeleton names blocks of two chains. The reference remembers blocks of skeletons after it has left their chain.
+                    (HeaderFault::Link { .. }, Some(round)) => self.demote(round.leader),
+                    _ => self.judge_headers(key, &fault),
+                }
                 if is_current {
                     self.round = None;
                 }
