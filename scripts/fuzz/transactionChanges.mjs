@@ -30,12 +30,17 @@ export function signTransaction(fields, key, chainId) {
   return [...fields.slice(0, 6), Buffer.from([v & 255]), digits(BigInt(r)), digits(BigInt(s))]
 }
 
+/** Returns a transaction of a known key, if the block has one. */
+function signedOf(block, random) {
+  const signed = block.transactions.filter(({ key }) => key !== undefined)
+  return signed.length === 0 ? undefined : random.pick(signed)
+}
+
 /** Each damages one thing of a block, and returns its name. */
 export const transactionChanges = {
   transaction(block, context) {
     const { random } = context
-    const own = block.transactions.filter(({ key }) => key !== undefined)
-    const picked = own.length > 0 ? random.pick(own) : random.pick(block.transactions)
+    const picked = signedOf(block, random) ?? random.pick(block.transactions)
     if (picked === undefined) return 'no transaction'
     const at = random.below(picked.key === undefined ? 9 : 6)
     const [name, node] = damaged(picked.fields[at], random)
@@ -49,9 +54,8 @@ export const transactionChanges = {
 
   signature(block, context) {
     const { random } = context
-    const own = block.transactions.filter(({ key }) => key !== undefined)
-    if (own.length === 0) return transactionChanges.transaction(block, context)
-    const picked = random.pick(own)
+    const picked = signedOf(block, random)
+    if (picked === undefined) return transactionChanges.transaction(block, context)
     const chainId = random.pick([0, 33, 33, 30, 31, 1, 109, -1, -3, -4, -17, 32, 110])
     if (random.isOne(3)) {
       picked.fields = signTransaction(picked.fields, picked.key, chainId)
@@ -93,9 +97,8 @@ export const transactionChanges = {
 
   gas(block, context) {
     const { random } = context
-    const own = block.transactions.filter(({ key }) => key !== undefined)
-    if (own.length === 0) return transactionChanges.transaction(block, context)
-    const picked = random.pick(own)
+    const picked = signedOf(block, random)
+    if (picked === undefined) return transactionChanges.transaction(block, context)
     const limits = [
       0n,
       1n,
@@ -124,9 +127,8 @@ export const transactionChanges = {
 
   price(block, context) {
     const { random } = context
-    const own = block.transactions.filter(({ key }) => key !== undefined)
-    if (own.length === 0) return transactionChanges.transaction(block, context)
-    const picked = random.pick(own)
+    const picked = signedOf(block, random)
+    if (picked === undefined) return transactionChanges.transaction(block, context)
     const at = random.pick([1, 1, 4, 0])
     picked.fields[at] = random.pick([
       empty,
@@ -145,9 +147,8 @@ export const transactionChanges = {
 
   receiver(block, context) {
     const { random } = context
-    const own = block.transactions.filter(({ key }) => key !== undefined)
-    if (own.length === 0) return transactionChanges.transaction(block, context)
-    const picked = random.pick(own)
+    const picked = signedOf(block, random)
+    if (picked === undefined) return transactionChanges.transaction(block, context)
     const to = random.pick([
       empty,
       Buffer.alloc(1),
