@@ -4,8 +4,8 @@ use crate::relay::{join, mined, next, node, send_block, transfer_with};
 use crate::scripted_peer::{ScriptedPeer, connect};
 use crate::support::{key, wait, wait_for};
 use crate::sync::{NOW, SyncingNode, config, open};
-use crate::sync_faults::timed;
-use rhizome_chain::{Chain, ChainConfig, Clock, PoolOptions};
+use crate::sync_faults::timed_by;
+use rhizome_chain::{Chain, ChainConfig, PoolOptions};
 use rhizome_net::{NetworkOptions, NodeId};
 use rhizome_primitives::rlp::{list, put_bytes, put_u64};
 use rhizome_primitives::{B256, Block, ChainSpec, Header, keccak256};
@@ -238,10 +238,7 @@ fn orphans_without_end_are_bounded() {
 #[test]
 fn sixteen_blocks_of_the_future_wait_until_they_are_due() {
     let now = Arc::new(AtomicU64::new(NOW));
-    let chain = || {
-        let clock = Arc::clone(&now);
-        Chain::open(ChainConfig { clock: Clock::new(move || clock.load(Ordering::Relaxed)), ..timed() }).unwrap()
-    };
+    let chain = || Chain::open(timed_by(&now)).unwrap();
     // Times more than 20 s ahead of the clock are not allowed.
     let source = chain();
     now.store(NOW + 25, Ordering::Relaxed);

@@ -4,8 +4,8 @@ use crate::relay::{join, mined, next, node, send_block};
 use crate::scripted_peer::ScriptedPeer;
 use crate::support::wait;
 use crate::sync::{NOW, SyncingNode};
-use crate::sync_faults::timed;
-use rhizome_chain::{Chain, ChainConfig, Clock};
+use crate::sync_faults::timed_by;
+use rhizome_chain::Chain;
 use rhizome_primitives::rlp::{decode_list, list, put_bytes, put_u64};
 use rhizome_primitives::{B256, Block, ChainSpec, Header, U256, keccak256};
 use rhizome_wire::rsk::{BlockIdentifier, RskMessage, types};
@@ -104,10 +104,7 @@ fn with_version(header: &Header) -> Vec<u8> {
 #[test]
 fn a_block_at_the_limit_of_the_clock_waits_for_peers_with_another_clock() {
     let now = Arc::new(AtomicU64::new(NOW));
-    let chain = || {
-        let clock = Arc::clone(&now);
-        Chain::open(ChainConfig { clock: Clock::new(move || clock.load(Ordering::Relaxed)), ..timed() }).unwrap()
-    };
+    let chain = || Chain::open(timed_by(&now)).unwrap();
     // Times more than 20 s ahead of the clock are not allowed.
     let block = chain().mine(NOW + 20).unwrap().block.clone();
     let node = SyncingNode::start(chain());

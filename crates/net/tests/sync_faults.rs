@@ -19,6 +19,12 @@ pub(crate) fn timed() -> ChainConfig {
     config("a", ChainSpec::from_json(spec).unwrap(), None)
 }
 
+/// The same with a clock that the test sets.
+pub(crate) fn timed_by(now: &Arc<AtomicU64>) -> ChainConfig {
+    let clock = Arc::clone(now);
+    ChainConfig { clock: Clock::new(move || clock.load(Ordering::Relaxed)), ..timed() }
+}
+
 /// Returns a chain of 300 blocks, and the same one up to a changed header that ends it.
 fn with_changed_header(change: impl Fn(&mut Header)) -> (Arc<ServedChain>, Arc<ServedChain>) {
     let good = mined("a", 300);
@@ -98,9 +104,7 @@ fn headers_of_the_future_cost_the_claim_only() {
 fn a_clock_that_is_ten_minutes_slow_is_named_and_ends_no_connection() {
     let good = mined("a", 300);
     let now = Arc::new(AtomicU64::new(good.blocks()[300].header.timestamp - 600));
-    let clock = Arc::clone(&now);
-    let slow = ChainConfig { clock: Clock::new(move || clock.load(Ordering::Relaxed)), ..timed() };
-    let node = SyncingNode::start_with(Chain::open(slow).unwrap(), |options| NetworkOptions {
+    let node = SyncingNode::start_with(Chain::open(timed_by(&now)).unwrap(), |options| NetworkOptions {
         limits: Limits { claim_pause: Duration::from_secs(1), ..options.limits },
         ..options
     });

@@ -7,6 +7,7 @@ use rhizome_pow::header_rules::timestamp_after_parent;
 use rhizome_pow::{HeaderRuleError, check_header, proof_of_work};
 use rhizome_primitives::{B256, ChainSpec, keccak256};
 use rhizome_wire::rsk::{BlockIdentifier, EncodedBlock, RskMessage};
+use rhizome_wire::session::MAX_FRAME_BODY;
 use std::iter;
 
 /// Distance above the head up to which blocks are taken: a skeleton of the reference.
@@ -18,8 +19,8 @@ const MAX_WAIT: u64 = 30;
 /// Seconds for which the clock of a peer may be behind that of this node. The reference bans the sender of a block that is too early by
 /// its own clock.
 const CLOCK_MARGIN: u64 = 5;
-/// Size in bytes of the largest block that fits a frame, which has less than 8 MiB.
-const MAX_BLOCK_BYTES: usize = (8 << 20) - 64;
+/// Size in bytes of the largest block that fits a frame with the lists and numbers around it.
+const MAX_BLOCK_BYTES: usize = MAX_FRAME_BODY - 63;
 
 /// Result of the checks of a block.
 pub(super) enum BlockVerdict {
