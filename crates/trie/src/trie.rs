@@ -10,6 +10,7 @@ use crate::cache_lines::SUBTREE_CHANGES;
 use crate::entries::TrieEntries;
 use crate::error::TrieError;
 use crate::eviction;
+use crate::full_load::load_subtree;
 use crate::node::{Link, TrieNode};
 use crate::node_batch::NodeBatch;
 use crate::node_rows::NodeRows;
@@ -341,19 +342,7 @@ impl Trie {
 
     /// Loads all nodes, which stay in memory. Returns their number.
     pub fn load_all(&self) -> Result<usize, TrieError> {
-        let mut pending = vec![(self.root.clone(), Path::default())];
-        let mut count = 0;
-        while let Some((link, above)) = pending.pop() {
-            let Some(node) = link.node(&*self.source, NodePosition::below_path(&above))? else { continue };
-            count += 1;
-            for bit in [true, false] {
-                let mut below = above.clone();
-                below.append(node.path());
-                below.push(bit);
-                pending.push((node.child(bit).clone(), below));
-            }
-        }
-        Ok(count)
+        load_subtree(&*self.source, &self.root, Path::default(), None)
     }
 
     /// Returns an upper bound of the nodes that changes have added since the trie was opened or nodes were evicted. They are in

@@ -226,7 +226,10 @@ fn a_loaded_trie_reads_no_more_nodes() {
     trie.apply(&delta).unwrap();
     source.write(trie.flush());
     let opened = Trie::open_by_position(trie.root_hash(), source.clone());
+    source.reads.store(0, Ordering::Relaxed);
     assert_eq!(opened.load_all().unwrap(), trie.nodes().count());
+    // The small trie is one range, below its root.
+    assert_eq!((source.reads.load(Ordering::Relaxed), source.ranges.load(Ordering::Relaxed)), (1, 1));
     let expected: Vec<_> = trie.entries().map(Result::unwrap).collect();
     source.nodes.lock().unwrap().clear();
     assert!(Trie::open_by_position(trie.root_hash(), source).load_all().is_err());

@@ -1,21 +1,18 @@
 //! Building of a chunk from a trie, as the reference does it.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use rhizome_primitives::B256;
 use rhizome_primitives::rlp::{list, put_bytes};
-use rhizome_primitives::{B256, Bytes, keccak256_all};
 
 use super::sync_form::{outside_hash, sync_form};
 use crate::error::TrieError;
 use crate::node::{Link, TrieNode};
 use crate::path::Path;
 use crate::processor_turn::yield_processor;
+use crate::row_range::{RANGE_BYTES, RangeMessages, read_range};
 use crate::source::NodePosition;
 use crate::trie::Trie;
-
-/// Subtrees of at most this many bytes are read as one range of rows.
-const RANGE_BYTES: u64 = 32 * 1024;
 
 /// Encoded chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,7 +96,7 @@ impl Visit {
 struct RangeReader<'a> {
     trie: &'a Trie,
     /// Messages of the last subtree that was read, by their Keccak hashes.
-    subtree: HashMap<B256, Bytes>,
+    subtree: RangeMessages,
 }
 
 impl RangeReader<'_> {
@@ -128,8 +125,7 @@ impl RangeReader<'_> {
     /// Returns a node of the small subtree below the bits `above`; `None` if the source has no ranges.
     fn in_subtree(&mut self, above: &Path, hash: B256) -> Result<Option<Arc<TrieNode>>, TrieError> {
         if !self.subtree.contains_key(&hash) {
-            let messages = self.trie.source().nodes_below(NodePosition::below_path(above), &hash)?;
-            self.subtree = keccak256_all(&messages).into_iter().zip(messages).collect();
+            self.subtree = read_range(&**self.trie.source(), above, &hash)?;
         }
         let message = self.subtree.get(&hash).cloned();
         message.map(|message| TrieNode::from_source(hash, Some(message.into()))).transpose()
@@ -151,7 +147,7 @@ impl ChunkWalk<'_> {
     /// Finds the first node that ends at `from` or later.
     fn find(trie: &Trie, from: u64) -> Result<Option<ChunkWalk<'_>>, TrieError> {
         let Some(root) = trie.root.peek(&**trie.source(), NodePosition::ROOT)? else { return Ok(None) };
-        let nodes = RangeReader { trie, subtree: HashMap::new() };
+        let nodes = RangeReader { trie, subtree: RangeMessages::default() };
         let mut walk = ChunkWalk { nodes, pre: Vec::new(), position: 0, stack: Vec::new() };
         let mut visit = Visit::new(root, Path::default());
         loop {
