@@ -154,7 +154,7 @@ impl Discovery {
         for node in nodes.into_iter().take(NEIGHBORS_TAKEN) {
             let Some(address) = self.usable(&node) else { continue };
             if self.table.get(&node.id).is_none_or(|known| known.address != address) {
-                self.ping(address, PingCause::Named, now);
+                self.ping(address, PingCause::Named(*sender), now);
             }
         }
     }
@@ -202,7 +202,8 @@ impl Discovery {
             return false;
         }
         let is_over = self.contacted.is_none_or(|(last, pause)| now.saturating_duration_since(last) >= pause);
-        if !is_over || !self.requests.is_empty() {
+        // At the start beside the remembered nodes: an unknown node in the table would be the only source of others.
+        if !is_over || (self.contacted.is_some() && !self.requests.is_empty()) {
             return false;
         }
         let pause = self.contacted.map_or(FIRST_PAUSE, |(_last, pause)| (pause * 2).min(REFRESH));

@@ -21,8 +21,8 @@ pub(super) enum PingCause {
     Sender,
     /// A node of the table is to show that it is still there.
     Check(NodeId),
-    /// Neighbors have named the address.
-    Named,
+    /// Neighbors from this node have named the address.
+    Named(NodeId),
 }
 
 /// A Ping without its Pong.
@@ -42,15 +42,34 @@ pub(super) struct OpenRequests {
 }
 
 impl OpenRequests {
-    /// Notes a Ping unless one to the same address is open, or too many to unproven addresses are.
+    /// Notes a Ping unless one to the same address is open, or too many to addresses that nodes have named are.
     pub(super) fn ping(&mut self, id: PacketId, address: SocketAddr, cause: PingCause, now: Instant) -> bool {
         let is_open = self.pings.values().any(|ping| ping.address == address);
-        let unproven = self.pings.values().filter(|ping| ping.cause == PingCause::Named).count();
-        if is_open || (cause == PingCause::Named && unproven >= MAX_UNPROVEN) {
+        if is_open || matches!(cause, PingCause::Named(by) if !self.make_room(by)) {
             return false;
         }
         self.pings.insert(id, OpenPing { address, cause, sent: now, attempt: 1 });
         true
+    }
+
+    /// Whether a Ping to an address that a node has named may be sent. Gives up the oldest one of the node that has named the most,
+    /// so that nodes share the Pings evenly.
+    fn make_room(&mut self, by: NodeId) -> bool {
+        let mut counts: HashMap<NodeId, usize> = HashMap::new();
+        for ping in self.pings.values() {
+            if let PingCause::Named(by) = ping.cause {
+                *counts.entry(by).or_default() += 1;
+            }
+        }
+        if counts.values().sum::<usize>() < MAX_UNPROVEN {
+            return true;
+        }
+        let own = counts.get(&by).copied().unwrap_or_default();
+        let most = counts.into_iter().max_by_key(|(_, count)| *count);
+        let Some((other, _)) = most.filter(|(_, count)| *count > own + 1) else { return false };
+        let named = self.pings.iter().filter(|(_, ping)| ping.cause == PingCause::Named(other));
+        let oldest = named.min_by_key(|(_, ping)| ping.sent).map(|(id, _)| *id);
+        oldest.is_some_and(|id| self.pings.remove(&id).is_some())
     }
 
     /// Takes the Ping that a Pong from `source` answers.
@@ -88,7 +107,7 @@ impl OpenRequests {
                 PingCause::Sender => {}
                 _ if ping.attempt < ATTEMPTS => repeated.push(*ping),
                 PingCause::Check(id) => silent.push(id),
-                PingCause::Contact | PingCause::Named => {}
+                PingCause::Contact | PingCause::Named(_) => {}
             }
             is_open
         });
@@ -100,8 +119,8 @@ impl OpenRequests {
         self.pings.insert(id, OpenPing { sent: now, attempt: ping.attempt + 1, ..ping });
     }
 
-    /// Whether nothing is under way.
+    /// Whether nothing is under way that this node has begun: a Ping to the source of a Ping can be caused at any time.
     pub(super) fn is_empty(&self) -> bool {
-        self.pings.is_empty() && self.finds.is_empty()
+        self.finds.is_empty() && self.pings.values().all(|ping| ping.cause == PingCause::Sender)
     }
 }

@@ -193,6 +193,52 @@ fn configured_addresses_are_contacted_with_growing_pauses_until_a_node_answers()
 }
 
 #[test]
+fn configured_addresses_are_contacted_in_spite_of_strangers_and_remembered_nodes() {
+    let now = Instant::now();
+    let mut alone = node(1, NETWORK, now);
+    alone.contact(address(3), now);
+    let mut contacts = Vec::new();
+    for second in 0..200 {
+        let time = now + Duration::from_secs(second);
+        if second % 10 == 0 {
+            // No node is there.
+            alone.receive(&packet(2, DiscoveryContent::Ping(own_endpoint(2))), address(9), time);
+        }
+        if alone.tick(time) {
+            contacts.push(second);
+        }
+    }
+    // The remembered node is silent after 45 s.
+    assert_eq!(contacts, [0, 45, 49, 57, 73, 105, 165]);
+}
+
+#[test]
+fn a_node_that_names_silent_ones_leaves_room_for_those_of_others() {
+    let now = Instant::now();
+    let mut nodes: Vec<_> = (1..=4).map(|number| node(number, NETWORK, now)).collect();
+    for node in &mut nodes[1..] {
+        node.contact(address(1), now);
+    }
+    deliver(&mut nodes, now);
+    let mut discovery = nodes.remove(0);
+    let mut neighbors = |sender: u8, hosts: std::ops::Range<u8>| {
+        discovery.find(key(sender).id(), address(sender), now);
+        let find = discovery.take_outgoing().remove(0);
+        let id = DiscoveryPacket::decode(&find.bytes).unwrap().message.id;
+        let record = |host| NodeRecord {
+            endpoint: NodeEndpoint { host: format!("8.8.8.{host}"), udp_port: 5_050, tcp_port: 5_050 },
+            id: key(7).id(),
+        };
+        let content = DiscoveryContent::Neighbors(hosts.map(record).collect());
+        let answer = DiscoveryMessage { id, network: Some(NETWORK), content }.encode(&key(sender));
+        discovery.receive(&answer, address(sender), now);
+        discovery.take_outgoing().len()
+    };
+    assert_eq!((neighbors(2, 0..20), neighbors(3, 20..40)), (20, 16));
+    assert_eq!((neighbors(2, 40..60), neighbors(4, 60..80)), (0, 10));
+}
+
+#[test]
 fn silent_nodes_leave_the_table() {
     let now = Instant::now();
     let mut nodes = [node(1, NETWORK, now), node(2, NETWORK, now)];
