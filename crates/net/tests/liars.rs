@@ -21,7 +21,11 @@ const SHORT: Duration = Duration::from_millis(500);
 
 /// Peers that send only noise and skeletons of invented blocks. They end when this is dropped.
 #[derive(Default)]
-struct Liars(Arc<LiarCounters>);
+struct Liars {
+    counters: Arc<LiarCounters>,
+    /// Their skeletons begin with an invented block, too.
+    invents_genesis: bool,
+}
 
 #[derive(Default)]
 struct LiarCounters {
@@ -32,7 +36,7 @@ struct LiarCounters {
 
 impl Drop for Liars {
     fn drop(&mut self) {
-        self.0.is_stopped.store(true, Ordering::Relaxed);
+        self.counters.is_stopped.store(true, Ordering::Relaxed);
     }
 }
 
@@ -44,7 +48,7 @@ impl Liars {
         let mut peer = ScriptedPeer::join_with(connect(address), &key(fill), id, &capabilities, genesis.as_slice());
         peer.socket.set_read_timeout(Some(Duration::from_millis(5))).unwrap();
         peer.send(codes::RSK, &RskMessage::Status(claim).encode());
-        let counters = Arc::clone(&self.0);
+        let (counters, invents_genesis) = (Arc::clone(&self.counters), self.invents_genesis);
         std::thread::spawn(move || {
             let mut noise = Instant::now();
             while !counters.is_stopped.load(Ordering::Relaxed) {
@@ -62,7 +66,7 @@ impl Liars {
                             continue;
                         };
                         let invented = |at: u64| keccak256([&[fill][..], &at.to_be_bytes()].concat());
-                        let hash = |at| if at == 0 { genesis } else { invented(at) };
+                        let hash = |at| if at == 0 && !invents_genesis { genesis } else { invented(at) };
                         let skeleton = (0..3).map(|at| BlockIdentifier { hash: hash(at), number: 192 * at }).collect();
                         peer.send(codes::RSK, &RskMessage::SkeletonResponse { id, skeleton }.encode());
                         counters.skeletons.fetch_add(1, Ordering::Relaxed);
@@ -91,7 +95,18 @@ fn peers_that_claim_much_and_bring_nothing_do_not_stop_the_headers() {
         let parent_and_difficulty = Some((best.hash, U256::MAX >> (fill - 18)));
         liars.join(&node, fill, StatusMessage { best, parent_and_difficulty });
     }
-    wait("a round of a liar", || liars.0.skeletons.load(Ordering::Relaxed) > 0);
+    wait("a round of a liar", || liars.counters.skeletons.load(Ordering::Relaxed) > 0);
+    let _honest = node.peer(2, &served, Behaviour::default());
+    node.reaches(served.best());
+}
+
+#[test]
+fn a_skeleton_without_a_known_block_does_not_stop_the_headers() {
+    let (served, node) = (mined("a", 600), start(open("node", None), SHORT, false));
+    let liars = Liars { counters: Arc::default(), invents_genesis: true };
+    let best = BlockIdentifier { hash: keccak256("best"), number: 400 };
+    liars.join(&node, 20, StatusMessage { best, parent_and_difficulty: Some((best.hash, U256::MAX >> 2)) });
+    wait("a skeleton", || liars.counters.skeletons.load(Ordering::Relaxed) > 0);
     let _honest = node.peer(2, &served, Behaviour::default());
     node.reaches(served.best());
 }
@@ -108,7 +123,7 @@ fn peers_that_keep_bodies_back_do_not_stop_the_blocks() {
     for fill in 20..24 {
         liars.join(&node, fill, claim);
     }
-    wait("a request to a liar", || liars.0.bodies.load(Ordering::Relaxed) > 0);
+    wait("a request to a liar", || liars.counters.bodies.load(Ordering::Relaxed) > 0);
     node.reaches(served.best());
 }
 
@@ -119,7 +134,7 @@ fn a_peer_that_claims_much_and_brings_nothing_does_not_stop_a_state() {
     let (node, liars) = (start(new_chain(dir.path()), SHORT, true), Liars::default());
     let best = BlockIdentifier { hash: keccak256("best"), number: 1 << 40 };
     liars.join(&node, 20, StatusMessage { best, parent_and_difficulty: Some((best.hash, U256::MAX >> 2)) });
-    wait("a round of the liar", || liars.0.skeletons.load(Ordering::Relaxed) > 0);
+    wait("a round of the liar", || liars.counters.skeletons.load(Ordering::Relaxed) > 0);
     let states = ChunkServer::new(&chain, false, None);
     let _honest = node.peer(2, &served, serving(&states));
     wait_for("chunks", PATIENCE, || node.network.state_progress().is_some_and(|progress| progress.chunks > 0));

@@ -129,7 +129,13 @@ impl SyncTask {
                 at
             }
             (Some(known), Some(_)) => known,
+            // Without the block that the search has found: it would never end.
+            (None, _) if round.has_searched => {
+                self.demote(key);
+                return self.end_round_of(key);
+            }
             (None, _) => {
+                round.has_searched = true;
                 let high = skeleton.first().map_or(0, |first| first.number);
                 round.stage = RoundStage::Search { low: 0, high };
                 self.search();

@@ -20,6 +20,8 @@ pub(super) struct HeaderRound {
     /// Its best block by its own account.
     pub(super) target: BlockIdentifier,
     pub(super) stage: RoundStage,
+    /// The last common block was searched for.
+    pub(super) has_searched: bool,
     /// Last header that is verified, the parent of the next chunk.
     pub(super) base: Option<Arc<ChainedHeader>>,
     /// Verified headers of a branch that is not heavier yet.
@@ -62,6 +64,7 @@ impl HeaderRound {
             leader,
             target,
             stage: RoundStage::Skeleton { start },
+            has_searched: false,
             base: None,
             candidate: Vec::new(),
             chunks: VecDeque::new(),
