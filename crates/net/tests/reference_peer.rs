@@ -79,7 +79,8 @@ impl ServedChain {
         let mut blocks = self.blocks[..number].to_vec();
         blocks.push(block);
         let by_hash = blocks.iter().enumerate().map(|(at, block)| (block.hash(), at)).collect();
-        let total_difficulties = self.total_difficulties[..=number].to_vec();
+        let mut total_difficulties = self.total_difficulties[..number].to_vec();
+        total_difficulties.push(total_difficulties[number - 1] + blocks[number].header.difficulty_value());
         Arc::new(ServedChain { blocks, by_hash, total_difficulties })
     }
 

@@ -153,6 +153,33 @@ fn an_invalid_block_is_executed_once() {
 }
 
 #[test]
+fn an_invalid_block_is_not_the_fault_of_a_peer_with_a_lighter_branch() {
+    let good = mined("a", 300);
+    let mut lie = Arc::clone(&good);
+    for number in 150..=300 {
+        let mut block = good.blocks()[number].clone();
+        block.header.parent_hash = lie.blocks()[number - 1].hash().to_vec().into();
+        if number == 150 {
+            block.header.state_root = vec![7; 32].into();
+        }
+        solve(&mut block.header);
+        block.header.forget_hash();
+        lie = lie.with(block);
+    }
+    let node = SyncingNode::start(Chain::open(timed()).unwrap());
+    let claim = Some((lie.best(), HUGE));
+    let first = node.peer(2, &lie, Behaviour { claim, silent_from: Some(1), ..Behaviour::default() });
+    wait_for("the headers", PATIENCE, || node.status().headers == 300);
+    let light = mined("b", 200);
+    let claim = Some((light.best(), HUGE));
+    let honest = node.peer(3, &light, Behaviour { claim, ..Behaviour::default() });
+    wait_for("the headers of the lighter branch", PATIENCE, || node.status().headers == 500);
+    let _bodies = node.peer(4, &lie, Behaviour::default());
+    wait_for("the punishment", PATIENCE, || first.is_closed() || honest.is_closed());
+    assert!(first.is_closed() && !honest.is_closed());
+}
+
+#[test]
 fn a_long_light_branch_is_neither_kept_nor_executed() {
     let chain = open("a", None);
     for _ in 0..3_100 {

@@ -263,9 +263,6 @@ impl SyncTask {
         let (Some(base), Some((key, run))) = (round.base.clone(), round.take_verified()) else { return };
         round.is_appending = true;
         let candidate = std::mem::take(&mut round.candidate);
-        if let Some((last, peer)) = run.positions().last().zip(self.peers.all.get(&key)) {
-            self.sources.insert(last.0, Arc::clone(&peer.peer));
-        }
         let may_tie = run.positions().last().is_some_and(|(number, _)| number >= round.target.number);
         append_headers(&self.work, (round.id, key), base, candidate, run, may_tie);
     }
@@ -295,8 +292,15 @@ impl SyncTask {
             self.restart_bodies();
         }
         self.note_all_served();
-        let Some(round) = self.round.as_mut().filter(|_| is_current) else { return };
+        let mut round = self.round.as_mut().filter(|_| is_current);
+        let mut sources = round.as_mut().map(|round| std::mem::take(&mut round.sources)).unwrap_or_default();
+        sources.extend(self.peers.all.get(&key).map(|peer| (appended.base.header.number, Arc::clone(&peer.peer))));
+        if appended.candidate.is_empty() {
+            self.sources.extend(sources.drain(..));
+        }
+        let Some(round) = round else { return };
         round.is_appending = false;
+        round.sources = sources;
         round.base = Some(appended.base);
         round.candidate = appended.candidate;
         if round.chunks.is_empty() {

@@ -1,6 +1,7 @@
 //! Download of the headers of one peer's chain, with the help of others that have the same blocks.
 
 use super::peers::PeerKey;
+use crate::peer::Peer;
 use rhizome_chain::{ChainedHeader, HeaderRun};
 use rhizome_wire::rsk::BlockIdentifier;
 use std::collections::VecDeque;
@@ -26,6 +27,8 @@ pub(super) struct HeaderRound {
     pub(super) base: Option<Arc<ChainedHeader>>,
     /// Verified headers of a branch that is not heavier yet.
     pub(super) candidate: Vec<Arc<ChainedHeader>>,
+    /// Last number of each chunk of the branch, with the peer that delivered it.
+    pub(super) sources: Vec<(u64, Arc<Peer>)>,
     pub(super) chunks: VecDeque<HeaderChunk>,
     /// A chunk is being added to the chain.
     pub(super) is_appending: bool,
@@ -67,6 +70,7 @@ impl HeaderRound {
             has_searched: false,
             base: None,
             candidate: Vec::new(),
+            sources: Vec::new(),
             chunks: VecDeque::new(),
             is_appending: false,
         }

@@ -53,7 +53,7 @@ pub(super) struct SyncTask {
     /// Whether the last round has brought no header.
     pub(super) is_fruitless: bool,
     pub(super) window: BodyWindow,
-    /// Last number of each chunk of headers that was added, with the peer that delivered it.
+    /// Last number of each chunk of the best header chain, with the peer that delivered it.
     pub(super) sources: BTreeMap<u64, Arc<Peer>>,
     /// Time of the next look for blocks that no peer is left for.
     forgives_at: Instant,
