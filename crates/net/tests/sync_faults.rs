@@ -180,6 +180,19 @@ fn an_invalid_block_is_not_the_fault_of_a_peer_with_a_lighter_branch() {
 }
 
 #[test]
+fn headers_whose_blocks_no_peer_delivers_do_not_stop_the_sync() {
+    let (heavy, light) = (mined("a", 600), mined("b", 500));
+    let node = SyncingNode::start_with(open("", None), |options| NetworkOptions {
+        limits: Limits { state_time: Duration::from_secs(2), ..options.limits },
+        ..options
+    });
+    let _headers = node.peer(2, &heavy, Behaviour { silent_from: Some(1), ..Behaviour::default() });
+    wait_for("the headers", PATIENCE, || node.status().headers == 600);
+    let _blocks = node.peer(3, &light, Behaviour::default());
+    node.reaches(light.best());
+}
+
+#[test]
 fn a_long_light_branch_is_neither_kept_nor_executed() {
     let chain = open("a", None);
     for _ in 0..3_100 {

@@ -1,14 +1,15 @@
 //! Bodies and whole blocks: from all peers that have them, lowest first, within the budget of each one, then to the importer in
 //! order (docs/spec/p2p-additions.md, B and C.4).
 
-use super::peers::{PeerKey, SyncRequest};
+use super::peers::{PeerKey, SyncRequest, key_of};
 use super::task::SyncTask;
 use super::verify::{DeliveredBlock, RequestedHeader, verify_blocks};
 use crate::peer::events::PeerMessage;
 use crate::standing::ScoreEvent;
 use rhizome_chain::ImportOutcome;
 use rhizome_wire::rsk::{BlockIdentifier, RskMessageError};
-use std::time::Instant;
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
 
 /// Requests for single bodies that wait for answers of one peer.
 const BODY_REQUESTS: usize = 64;
@@ -148,6 +149,7 @@ impl SyncTask {
         match outcome {
             ImportOutcome::ImportedBest | ImportOutcome::ImportedNotBest | ImportOutcome::Exists => {
                 self.window.imported(block.number);
+                self.delivered = Instant::now();
                 self.progress.set_failure(None);
                 // Entries of lower chunks are not needed any more.
                 self.sources = self.sources.split_off(&block.number);
@@ -167,6 +169,29 @@ impl SyncTask {
             self.shared.report(peer, ScoreEvent::InvalidBlock);
         }
         self.forget_headers(block.number);
+    }
+
+    /// Leaves the best header chain for a lighter one if no peer delivers its next block: headers prove work, not that a peer has their
+    /// blocks. The claims of the peers that brought it do not count for a while.
+    pub(super) fn leave_unserved_headers(&mut self, now: Instant) {
+        let lengths = self.window.lengths();
+        if lengths.importing > 0 || lengths.missing + lengths.requested == 0 {
+            self.delivered = now;
+        }
+        let has_waited = now.duration_since(self.delivered) >= self.shared.options.limits.state_time;
+        if !has_waited || !self.peers.all.values().any(|peer| peer.has_lighter_branch) {
+            return;
+        }
+        self.delivered = now;
+        let sources: HashSet<PeerKey> = self.sources.values().map(|peer| key_of(peer)).collect();
+        for (key, peer) in &mut self.peers.all {
+            if std::mem::take(&mut peer.has_lighter_branch) {
+                peer.postpone(Duration::ZERO);
+            } else if sources.contains(key) {
+                peer.demote();
+            }
+        }
+        self.forget_headers(self.chain.headers().first().map_or(0, |first| first.header.number));
     }
 
     fn forget_headers(&mut self, number: u64) {

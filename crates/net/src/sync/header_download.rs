@@ -341,6 +341,9 @@ impl SyncTask {
         let is_delivered = self.chain.headers().has(round.target.number, &round.target.hash).unwrap_or(true);
         if !round.candidate.is_empty() || !is_delivered {
             self.demote(round.leader);
+            if let Some(peer) = self.peers.get(round.leader) {
+                peer.has_lighter_branch = !round.candidate.is_empty();
+            }
         } else {
             self.note_fruit(round.leader);
         }

@@ -70,6 +70,8 @@ pub(super) struct SyncPeer {
     pub(super) is_proven: bool,
     /// Its last headers were later than the clock of this node allows.
     pub(super) is_ahead_of_clock: bool,
+    /// It has the headers of a branch that is lighter than the best header chain.
+    pub(super) has_lighter_branch: bool,
     /// The last request would have exceeded the budget.
     is_over_budget: bool,
     /// Rounds that the peer has led since it last brought a header; 1 for a new peer.
@@ -88,6 +90,7 @@ impl SyncPeer {
             serves_blocks: peer.shared.serves_snap,
             is_proven: false,
             is_ahead_of_clock: false,
+            has_lighter_branch: false,
             is_over_budget: false,
             fruitless: 1,
             demoted_until: None,
@@ -111,6 +114,7 @@ impl SyncPeer {
         if self.claim.is_none_or(|before| before.best != claim.best) {
             let soon = Instant::now() + pause;
             self.demoted_until = self.demoted_until.map(|until| until.min(soon));
+            self.has_lighter_branch = false;
         }
         self.claim = Some(claim);
     }

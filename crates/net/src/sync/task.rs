@@ -55,6 +55,8 @@ pub(super) struct SyncTask {
     pub(super) window: BodyWindow,
     /// Last number of each chunk of the best header chain, with the peer that delivered it.
     pub(super) sources: BTreeMap<u64, Arc<Peer>>,
+    /// Time of the last block, or the last one at which none was missing.
+    pub(super) delivered: Instant,
     /// Time of the next look for blocks that no peer is left for.
     forgives_at: Instant,
     /// Time at which the synchronization resumes after a failure of this node.
@@ -101,6 +103,7 @@ impl RequestTask for SyncTask {
     }
 
     fn excuse(&mut self, pause: Duration, now: Instant) {
+        self.delivered = (self.delivered + pause).min(now);
         self.peers.all.values_mut().for_each(|peer| peer.requests.excuse(pause, now));
     }
 
@@ -137,6 +140,7 @@ impl RequestTask for SyncTask {
                 self.release(key, requests, true);
             }
         }
+        self.leave_unserved_headers(now);
         let (headers, head) = (self.chain.headers(), self.chain.head());
         let known = headers.tip().map_or(U256::ZERO, |tip| tip.difficulty).max(head.record.total_difficulty);
         self.progress.tick(&self.chain, || SyncLoad { window: self.window.lengths(), ..self.peers.load(known, now) });
@@ -172,6 +176,7 @@ impl SyncTask {
             is_fruitless: false,
             window: BodyWindow::default(),
             sources: BTreeMap::new(),
+            delivered: Instant::now(),
             forgives_at: Instant::now() + FORGIVING_TIME,
             retry_at: None,
         }
