@@ -14,7 +14,7 @@ pub(crate) const RANGE_BYTES: u64 = 32 * 1024;
 /// Messages of nodes by their Keccak hashes.
 pub(crate) type RangeMessages = HashMap<B256, Bytes>;
 
-/// Reads the messages of all nodes below the bits `above`; none if the source has no ranges. `wanted`: hash of one of the nodes.
+/// Reads the messages of all nodes below the bits `above`; empty if the source has no ranges. `wanted`: hash of one of the nodes.
 pub(crate) fn read_range(source: &dyn NodeSource, above: &Path, wanted: &B256) -> Result<RangeMessages, SourceError> {
     let messages = source.nodes_below(NodePosition::below_path(above), wanted)?;
     Ok(keccak256_all(&messages).into_iter().zip(messages).collect())
