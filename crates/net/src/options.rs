@@ -144,7 +144,7 @@ pub struct Limits {
     /// The same for a peer that is asked for a state or for older blocks.
     pub bulk_answer_time: Duration,
     /// Time without a snap server, or without a chunk or block of a state, after which a later pivot is chosen, or all blocks are
-    /// executed.
+    /// executed. Also the time without a block after which a lighter header chain is taken.
     pub state_time: Duration,
     /// Time after which the claim of a peer counts again that named another best block since, or headers of the future.
     pub claim_pause: Duration,

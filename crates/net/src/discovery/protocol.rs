@@ -203,7 +203,7 @@ impl Discovery {
         }
         let is_over = self.contacted.is_none_or(|(last, pause)| now.saturating_duration_since(last) >= pause);
         // At the start beside the remembered nodes: an unknown node in the table would be the only source of others.
-        if !is_over || (self.contacted.is_some() && !self.requests.is_empty()) {
+        if !is_over || (self.contacted.is_some() && !self.requests.is_idle()) {
             return false;
         }
         let pause = self.contacted.map_or(FIRST_PAUSE, |(_last, pause)| (pause * 2).min(REFRESH));

@@ -120,7 +120,7 @@ impl OpenRequests {
     }
 
     /// Whether nothing is under way that this node has begun: a Ping to the source of a Ping can be caused at any time.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         self.finds.is_empty() && self.pings.values().all(|ping| ping.cause == PingCause::Sender)
     }
 }

@@ -8,7 +8,6 @@ use crate::peer::events::PeerMessage;
 use crate::standing::ScoreEvent;
 use rhizome_chain::ImportOutcome;
 use rhizome_wire::rsk::{BlockIdentifier, RskMessageError};
-use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 /// Requests for single bodies that wait for answers of one peer.
@@ -157,8 +156,7 @@ impl SyncTask {
             ImportOutcome::Invalid(_) => self.block_is_invalid(block),
             ImportOutcome::NoParent => {
                 // The chain was rewound.
-                let first = self.chain.headers().first().map_or(block.number, |first| first.header.number);
-                self.forget_headers(first);
+                self.forget_headers(0);
             }
         }
     }
@@ -183,17 +181,17 @@ impl SyncTask {
             return;
         }
         self.delivered = now;
-        let sources: HashSet<PeerKey> = self.sources.values().map(|peer| key_of(peer)).collect();
         for (key, peer) in &mut self.peers.all {
             if std::mem::take(&mut peer.has_lighter_branch) {
                 peer.postpone(Duration::ZERO);
-            } else if sources.contains(key) {
+            } else if self.sources.values().any(|source| key_of(source) == *key) {
                 peer.demote();
             }
         }
-        self.forget_headers(self.chain.headers().first().map_or(0, |first| first.header.number));
+        self.forget_headers(0);
     }
 
+    /// Forgets the headers from a height on.
     fn forget_headers(&mut self, number: u64) {
         if let Err(error) = self.chain.headers().forget_from(number) {
             return self.fail(error.to_string());

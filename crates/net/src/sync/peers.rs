@@ -124,7 +124,7 @@ impl SyncPeer {
         self.demoted_until = Some(Instant::now() + DEMOTION);
     }
 
-    /// Does not count the claim for a short time: the clock of this node may be wrong.
+    /// Counts the claim again after a pause.
     pub(super) fn postpone(&mut self, pause: Duration) {
         self.demoted_until = Some(Instant::now() + pause);
     }

@@ -48,14 +48,20 @@ fn own_endpoint(number: u8) -> NodeEndpoint {
     NodeEndpoint { host: address(number).ip().to_string(), udp_port: 5_050, tcp_port: 5_050 }
 }
 
-#[test]
-fn nodes_find_each_other_through_one() {
-    let now = Instant::now();
-    let mut nodes: Vec<_> = (1..=6).map(|number| node(number, NETWORK, now)).collect();
+/// Returns nodes that have contacted the first one.
+fn nodes_around_first(count: u8, now: Instant) -> Vec<Discovery> {
+    let mut nodes: Vec<_> = (1..=count).map(|number| node(number, NETWORK, now)).collect();
     for node in &mut nodes[1..] {
         node.contact(address(1), now);
     }
     deliver(&mut nodes, now);
+    nodes
+}
+
+#[test]
+fn nodes_find_each_other_through_one() {
+    let now = Instant::now();
+    let mut nodes = nodes_around_first(6, now);
     let later = now + REFRESH;
     for node in &mut nodes {
         node.tick(later);
@@ -215,11 +221,7 @@ fn configured_addresses_are_contacted_in_spite_of_strangers_and_remembered_nodes
 #[test]
 fn a_node_that_names_silent_ones_leaves_room_for_those_of_others() {
     let now = Instant::now();
-    let mut nodes: Vec<_> = (1..=4).map(|number| node(number, NETWORK, now)).collect();
-    for node in &mut nodes[1..] {
-        node.contact(address(1), now);
-    }
-    deliver(&mut nodes, now);
+    let mut nodes = nodes_around_first(4, now);
     let mut discovery = nodes.remove(0);
     let mut neighbors = |sender: u8, hosts: std::ops::Range<u8>| {
         discovery.find(key(sender).id(), address(sender), now);
