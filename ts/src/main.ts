@@ -3,12 +3,11 @@ import { logAddressIndex } from './addressIndexLog.ts'
 import { Accounting } from './auth/accounting.ts'
 import { KeySource } from './auth/keySource.ts'
 import { StoreError } from './auth/store.ts'
-import { addressesOf, reachableAddress } from './config/addresses.ts'
+import { reachableAddress } from './config/addresses.ts'
 import { checkCertificates } from './config/certificate.ts'
 import { decidedChoices } from './config/choices.ts'
 import { setHeaderLimit } from './config/environment.ts'
 import { ConfigError } from './config/error.ts'
-import { fleetSettings } from './config/fleet.ts'
 import {
   hasAddressIndex,
   healthLimitsOf,
@@ -18,7 +17,6 @@ import {
   timeoutOf,
   workersOf,
 } from './config/network.ts'
-import { networkSettings } from './config/peers.ts'
 import { reload } from './config/reload.ts'
 import type { Config } from './config/schema.ts'
 import type { KnownSignatures } from './explorer/settings.ts'
@@ -28,7 +26,7 @@ import { sharedSource } from './filters/sharedSource.ts'
 import type { FilterStore } from './filters/store.ts'
 import { logFleet } from './fleetLog.ts'
 import { urlOf } from './http/url.ts'
-import { checkModules, shutModules } from './methods/entries.ts'
+import { shutModules } from './methods/entries.ts'
 import type { Addon } from './native/bindings.ts'
 import { headCursor, leftOut } from './native/feed.ts'
 import { nodeFigures } from './native/figures.ts'
@@ -38,15 +36,15 @@ import { nodeConfig } from './nodeConfig.ts'
 import { judgeHealth, type StoreHealth } from './observe/health.ts'
 import { createLogger, type Logger } from './observe/log.ts'
 import { type FreePort, freePort } from './portProbe.ts'
-import { restoreAtStart, restoreSettings } from './restore.ts'
+import { restoreAtStart } from './restore.ts'
 import { MemoryBudget, sharedCounters } from './rpc/memoryBudget.ts'
 import type { RunningNode } from './runningNode.ts'
 import { keepsApps, type NodeStore, openStore } from './serviceStore.ts'
 import { maxIncompleteMessageBytes } from './settings.ts'
+import { startSettings } from './startSettings.ts'
 import { loadState, type StateFiles, StateSaver } from './stateFiles.ts'
 import { logSync } from './syncLog.ts'
 import { logUpkeep } from './upkeepLog.ts'
-import { version } from './version.ts'
 import { Workers } from './workers.ts'
 
 /** A serving node, with the operations that commands need. */
@@ -91,12 +89,8 @@ async function startWith(
   logger: Logger,
 ): Promise<ServingNode> {
   let current = config
-  const network = networkSettings(config)
-  const restore = restoreSettings(config)
-  const fleet = fleetSettings(config, version)
-  const addresses = addressesOf(config)
-  checkModules(config.modules, addresses)
-  let certificates = checkCertificates(config)
+  const { network, restore, fleet, addresses, ...files } = startSettings(config)
+  let { certificates } = files
   const operator = config.admin.enabled ? (await import('./operator.ts')).prepareOperator(config, logger) : undefined
   const explorer = config.explorer.enabled ? (await import('./explorer.ts')).prepareExplorer(config, logger) : undefined
   const accounting = new Accounting(store.service, reporter(logger, 'usage could not be stored; retrying'))

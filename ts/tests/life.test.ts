@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { makeCertificate } from './certificate.ts'
 import { keys } from './contract.ts'
 import { NodeProcess, runCommand, runProgram, scratchFolder } from './node.ts'
 
@@ -199,6 +200,29 @@ describe('failing starts', () => {
     for (const [parameters, message] of cases) {
       const { code, errors } = await runCommand(parameters)
       expect([code, errors]).toEqual([2, expect.stringMatching(message)])
+    }
+  })
+
+  test('config --check finds what would end a start', async () => {
+    const folder = scratchFolder()
+    const { cert } = makeCertificate(join(folder, 'first'))
+    const { key } = makeCertificate(join(folder, 'second'))
+    const cases: [string, RegExp | undefined][] = [
+      ['[http]\nport = 0', undefined],
+      [
+        `[http]\ntlsCert = ${JSON.stringify(cert)}\ntlsKey = ${JSON.stringify(key)}`,
+        /http\.tlsKey: .* is not the key of/,
+      ],
+      ['[fleet]\nrole = "importer"', /fleet\.url: a node of a fleet needs the URL of a NATS server/],
+      ['[fleet]\nrestore = "/backups"', /fleet\.trust/],
+      ['[admin]\nenabled = true\nhost = "0.0.0.0"', /admin\.host: .* set admin\.tokenFile/],
+      ['[modules.nope]\nenabled = true', /modules\.nope: no such module/],
+    ]
+    const file = join(folder, 'rhizome.toml')
+    for (const [content, problem] of cases) {
+      writeFileSync(file, content)
+      const { code, errors } = await runCommand(['config', '--check', file])
+      expect([code, errors]).toEqual(problem === undefined ? [0, ''] : [2, expect.stringMatching(problem)])
     }
   })
 

@@ -1,7 +1,5 @@
 import { Command } from 'commander'
-import { addressesOf } from '../config/addresses.ts'
 import { loadConfig } from '../config/load.ts'
-import { networkSettings } from '../config/peers.ts'
 import { defaultFile, withoutSecrets } from '../config/print.ts'
 
 export function configCommand(): Command {
@@ -15,9 +13,9 @@ export function configCommand(): Command {
         process.stdout.write(defaultFile())
       } else if (options.check !== undefined) {
         const config = loadConfig({ file: options.check })
-        networkSettings(config)
-        const { checkModules } = await import('../methods/entries.ts')
-        checkModules(config.modules, addressesOf(config))
+        const { startSettings } = await import('../startSettings.ts')
+        startSettings(config)
+        if (config.admin.enabled) (await import('../admin/token.ts')).readToken(config.admin)
         process.stdout.write(
           options.json === true ? `${JSON.stringify(withoutSecrets(config))}\n` : `${options.check}: ok\n`,
         )
