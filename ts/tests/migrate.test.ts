@@ -63,6 +63,27 @@ describe('rhizome migrate', { timeout: 120_000 }, () => {
     expect(await head(fewer)).toMatchObject({ number: 30, hash: lastHash })
   })
 
+  test('behavior: a damaged log of the old directory is named, and the blocks before the damage are read', async () => {
+    const damaged = join(folder, 'damaged')
+    const node = await NodeProcess.start(['--data-dir', damaged])
+    for (let number = 1; number <= 3; number++) await node.result('evm_mine')
+    const { hash } = await node.result<{ hash: string }>('eth_getBlockByNumber', ['latest', false])
+    await node.stop()
+    const logs = readdirSync(join(damaged, 'chain')).filter((name) => name.endsWith('.log'))
+    const log = join(damaged, 'chain', logs.sort().at(-1) ?? '')
+    const bytes = readFileSync(log)
+    const at = bytes.indexOf(Buffer.from(hash.slice(2), 'hex'))
+    expect(at).toBeGreaterThan(0)
+    bytes[at] = (bytes[at] ?? 0) ^ 1
+    writeFileSync(log, bytes)
+    const data = ['--data-dir', join(folder, 'undamaged')]
+    const { code, errors, output } = await runCommand(['migrate', '--from', damaged, ...data])
+    expect([code, output]).toEqual([0, 'blocks 2, best 2, side 0, known 0, head 2\n'])
+    expect(errors).toBe(
+      `${damaged}: the write-ahead log of the database is damaged: what was written after block 2 is lost\n`,
+    )
+  })
+
   test('error: states that an earlier run with another setting has deleted', async () => {
     const data = ['--data-dir', join(folder, 'kept')]
     const few = ['--config', configFile('[storage]\nhistory = "5"\n')]

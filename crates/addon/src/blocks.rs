@@ -90,8 +90,8 @@ pub fn import_rskj<'env>(
 }
 
 /// Imports the blocks of another data directory of the same network that no node has open, of this or an earlier layout. Calls
-/// `onProgress(null, json)` with `{last}`, the number of its last block, then for each block with `{number, hash, stateRoot,
-/// result}`. Resolves with counts: `{"blocks","best","side","known","head"}`.
+/// `onProgress(null, json)` with `{warning}` if it has lost its last blocks, `{last}`, the number of its last block, then for each block
+/// with `{number, hash, stateRoot, result}`. Resolves with counts: `{"blocks","best","side","known","head"}`.
 #[napi(catch_unwind, ts_return_type = "Promise<string>")]
 pub fn migrate_blocks<'env>(
     env: &'env Env,

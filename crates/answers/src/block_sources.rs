@@ -2,6 +2,7 @@
 
 use crate::block_files::{LineCounts, line_text};
 use crate::error::{Answer, RpcError};
+use crate::json::JsonWriter;
 use crate::node::Node;
 use rhizome_chain::{BlockSource, SourceImportError};
 use rhizome_rskj::RskjDirectory;
@@ -22,11 +23,25 @@ pub fn import_rskj(node: &Node, dir: &str, mut report: impl FnMut(String) -> Con
 }
 
 /// Imports the blocks of another data directory, of this or an earlier layout, that the chain does not have. `report` receives
-/// `{"last"}`, then `{"number","hash","stateRoot","result"}` for each block, and returns whether to continue. Returns the counts
-/// `{"blocks","best","side","known","head"}`.
-pub fn migrate(node: &Node, dir: &str, report: impl FnMut(String) -> ControlFlow<()>) -> Answer {
+/// `{"warning"}` if the directory has lost its last blocks, `{"last"}`, then `{"number","hash","stateRoot","result"}` for each block,
+/// and returns whether to continue. Returns the counts `{"blocks","best","side","known","head"}`.
+pub fn migrate(node: &Node, dir: &str, mut report: impl FnMut(String) -> ControlFlow<()>) -> Answer {
     let directory = node.chain().open_blocks(Path::new(dir)).map_err(RpcError::internal)?;
+    // If the caller cancels here, the import does not begin.
+    if directory.has_lost_writes() {
+        let _ = report(lost_blocks(dir, directory.last()));
+    }
     import(node, dir, &directory, report)
+}
+
+fn lost_blocks(dir: &str, last: u64) -> String {
+    let mut json = JsonWriter::new();
+    json.begin_object();
+    let text =
+        format!("{dir}: the write-ahead log of the database is damaged: what was written after block {last} is lost");
+    json.key("warning").text(&text);
+    json.end_object();
+    String::from_utf8_lossy(&json.finish()).into_owned()
 }
 
 fn import<S: BlockSource<Error: Display>>(

@@ -9,7 +9,7 @@ use rocksdb::{DB, Options};
 use crate::columns::{BLOCKS, DIFFICULTY_CORRECTION_KEY, HEIGHTS, META};
 use crate::database_identity::{CURRENT_FILE, LAYOUT, stored_identity, stored_versions};
 use crate::directory_lock::shared_lock;
-use crate::engine::{DATABASE_FOLDER, opening_error};
+use crate::engine::{DATABASE_FOLDER, has_lost_writes, opening_error};
 use crate::options::{ChainIdentity, NodeVersions};
 use crate::record::{self, StoredBlock};
 use crate::{HeightEntry, StorageError};
@@ -77,6 +77,11 @@ impl DirectoryBlocks {
     /// Returns the number of the last block of the best chain.
     pub fn last(&self) -> u64 {
         self.last
+    }
+
+    /// Returns true if the database has fewer writes than at its last orderly stop: its last blocks are lost.
+    pub fn has_lost_writes(&self) -> bool {
+        has_lost_writes(&self.dir.join(DATABASE_FOLDER), &self.db)
     }
 
     /// Returns the hash of the block of the best chain at a height.

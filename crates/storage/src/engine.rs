@@ -34,6 +34,12 @@ const JOURNAL_SHARE: usize = 4;
 /// an error, as after a loss of power; all writes of an orderly stop are on the disk.
 const WRITES_FILE: &str = "writes";
 
+/// Returns true if a database has fewer writes than at its last orderly stop: the end of its log is damaged.
+pub(crate) fn has_lost_writes(folder: &Path, db: &DB) -> bool {
+    let writes = fs::read_to_string(folder.join(WRITES_FILE)).ok().and_then(|writes| writes.parse::<u64>().ok());
+    writes.is_some_and(|writes| db.latest_sequence_number() < writes)
+}
+
 /// Consecutive single blocks that an import may write. With more of them it is over.
 const MOST_SINGLE_BLOCKS: u32 = 16;
 
@@ -98,8 +104,7 @@ impl Engine {
         let counts_values =
             counted.map_err(|source| StorageError::Engine { operation: "read the identity", source })?.is_some();
         let nodes = dir.join(DATABASE_FOLDER).join(NODES_FOLDER);
-        let writes = fs::read_to_string(folder.join(WRITES_FILE)).ok().and_then(|writes| writes.parse::<u64>().ok());
-        let has_lost_writes = writes.is_some_and(|writes| db.latest_sequence_number() < writes);
+        let has_lost_writes = has_lost_writes(&folder, &db);
         let file_error = |error| match error {
             NodeFileError::Engine(source) => {
                 StorageError::Engine { operation: "read the row of the node files", source }

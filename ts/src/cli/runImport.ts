@@ -11,8 +11,8 @@ interface ImportedBlock {
   readonly result: string
 }
 
-/** Report of the core about another database: rows that were searched, then the number of the last block. */
-type SourceReport = { readonly rows: number } | { readonly last: number }
+/** Report of the core about another database: a fault of it, rows that were searched, then the number of the last block. */
+type SourceReport = { readonly warning: string } | { readonly rows: number } | { readonly last: number }
 
 /** Result of the core after an import: counts, and failures of archives that another archive replaced. */
 interface ImportSummary {
@@ -52,7 +52,8 @@ export async function runImport(
       return
     }
     const report = JSON.parse(progress) as ImportedBlock | SourceReport
-    if ('rows' in report) bar.show('searching the heaviest chain', report.rows, null, 'rows')
+    if ('warning' in report) process.stderr.write(`${report.warning}\n`)
+    else if ('rows' in report) bar.show('searching the heaviest chain', report.rows, null, 'rows')
     else if ('last' in report) last = report.last
     else {
       done++

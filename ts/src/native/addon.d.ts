@@ -461,8 +461,8 @@ export declare function mainHashesSince(number: number, hash: string, most: numb
 
 /**
  * Imports the blocks of another data directory of the same network that no node has open, of this or an earlier layout. Calls
- * `onProgress(null, json)` with `{last}`, the number of its last block, then for each block with `{number, hash, stateRoot,
- * result}`. Resolves with counts: `{"blocks","best","side","known","head"}`.
+ * `onProgress(null, json)` with `{warning}` if it has lost its last blocks, `{last}`, the number of its last block, then for each block
+ * with `{number, hash, stateRoot, result}`. Resolves with counts: `{"blocks","best","side","known","head"}`.
  */
 export declare function migrateBlocks(dir: string, onProgress: (error: Error | null, progress: string) => void): Promise<string>
 
