@@ -52,6 +52,9 @@ describe('rewind and verify', { timeout: 120_000 }, () => {
     expect([code, JSON.parse(output)]).toEqual([0, result])
     const withState = await runCommand([...part, '--state'])
     expect([withState.code, JSON.parse(withState.output)]).toEqual([0, { ...result, keys: expect.any(Number) }])
+    const state = await runCommand(['verify', '--state', ...data])
+    expect([state.code, state.errors]).toEqual([0, ''])
+    expect(state.output).toMatch(/^[1-9]\d+ keys of the state verified\n$/)
   })
 
   test('error: a verification that a signal ends is partial', { timeout: 400_000 }, async () => {
@@ -107,7 +110,8 @@ describe('rewind and verify', { timeout: 120_000 }, () => {
       [['rewind'], /required option '--to <number>'/],
       [['rewind', '--to', '-1'], /expected a whole number/],
       [['rewind', '--to', '0x10'], /expected a whole number/],
-      [['verify', '--to', '5'], /required option '--from <number>'/],
+      [['verify'], /give --from and --to, or --state, or all of them/],
+      [['verify', '--to', '5'], /give --from and --to/],
       [['verify', '--from', '1', '--to', 'latest'], /expected a whole number/],
       [['verify', '--from', '1', '--to', '2', '3'], /too many arguments/],
     ]

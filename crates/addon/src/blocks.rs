@@ -166,21 +166,22 @@ pub fn prune_states<'env>(
     in_background(env, move |running| upkeep::prune(&running.node(), |line| report_progress(&report, running, line)))
 }
 
-/// Executes the main chain from one height to another again and compares, if `has_state`, the trie and the flat state of the
-/// head. Calls `onProgress(null, json)` for each valid block with `{number, hash}`, then periodically with `{keys, share}`.
-/// Resolves with `{"from","to","blocks","keys"?,"difference"}`: the difference is null or
+/// Executes the main chain from one height to another again, unless both are null, and compares, if `has_state`, the trie and the flat
+/// state of the head. Calls `onProgress(null, json)` for each valid block with `{number, hash}`, then periodically with `{keys, share}`.
+/// Resolves with `{"from"?,"to"?,"blocks","keys"?,"difference"}`: the difference is null or
 /// `{"number","hash","field","expected","got"}`, or `"partial":true` replaces it if the node was closed meanwhile.
 #[napi(catch_unwind, ts_return_type = "Promise<string>")]
 pub fn verify_blocks<'env>(
     env: &'env Env,
-    from: i64,
-    to: i64,
+    from: Option<i64>,
+    to: Option<i64>,
     has_state: bool,
     #[napi(ts_arg_type = "(error: Error | null, progress: string) => void")] on_progress: Function<'_, String, ()>,
 ) -> Result<Object<'env>> {
     let report = report(&on_progress)?;
     in_background(env, move |running| {
-        let scope = VerificationScope { from: height(from)?, to: height(to)?, has_state };
+        let blocks = from.zip(to).map(|(from, to)| Ok::<_, RpcError>((height(from)?, height(to)?))).transpose()?;
+        let scope = VerificationScope { blocks, has_state };
         upkeep::verify(&running.node(), scope, |line| report_progress(&report, running, line))
     })
 }

@@ -50,18 +50,19 @@ pub fn prune(node: &Node, mut report: impl FnMut(String) -> ControlFlow<()>) -> 
 
 /// Executes blocks of the main chain again and compares, if the scope has it, the flat state of the head with its trie. `report`
 /// receives `{"number","hash"}` for each valid block, then `{"keys","share"}` at intervals, and returns whether to continue. Returns
-/// `{"from","to","blocks","keys"?,"difference"}`, with `"partial":true` in place of the difference if `report` has ended the
+/// `{"from"?,"to"?,"blocks","keys"?,"difference"}`, with `"partial":true` in place of the difference if `report` has ended the
 /// verification. The difference is null or `{"number","hash","field","expected","got"}`.
 pub fn verify(node: &Node, scope: VerificationScope, mut report: impl FnMut(String) -> ControlFlow<()>) -> Answer {
-    let VerificationScope { from, to, has_state } = scope;
-    let verified = node.chain().verify_range(scope, |part| report(part_text(&part)));
+    let verified = node.chain().verify(scope, |part| report(part_text(&part)));
     let Verification { blocks, keys, difference, is_partial } = verified.map_err(RpcError::internal)?;
     let mut json = JsonWriter::with_capacity(512);
     json.begin_object();
-    json.key("from").number(from.cast_signed());
-    json.key("to").number(to.cast_signed());
+    if let Some((from, to)) = scope.blocks {
+        json.key("from").number(from.cast_signed());
+        json.key("to").number(to.cast_signed());
+    }
     json.key("blocks").number(blocks.cast_signed());
-    if has_state {
+    if scope.has_state {
         json.key("keys").number(keys.cast_signed());
     }
     match difference {

@@ -45,16 +45,14 @@ pub struct Difference {
 /// Scope of a verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VerificationScope {
-    /// First block.
-    pub from: u64,
-    /// Last block.
-    pub to: u64,
+    /// Numbers of the first and the last block that are executed; `None`: no block.
+    pub blocks: Option<(u64, u64)>,
     /// Whether the state of the head is compared after the blocks. Takes as long as reading all of it.
     pub has_state: bool,
 }
 
 /// Result of a verification.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verification {
     /// Number of blocks without a difference.
     pub blocks: u64,
@@ -94,7 +92,7 @@ pub enum VerificationError {
         head: u64,
     },
     /// States that the blocks would be executed on are not kept.
-    #[error("the states below block {oldest} are not kept: verify from block {} on", oldest + 1)]
+    #[error("the states below block {oldest} are not kept: only blocks from {} on can be verified", oldest + 1)]
     NotKept {
         /// Number of the oldest block whose state is kept.
         oldest: u64,
@@ -137,22 +135,38 @@ impl<'a> ChainVerifier<'a> {
     /// accounts of inner calls.
     /// `on_part` gets each verified part and may end the verification. No block must be imported meanwhile. A state that was replaced
     /// by hand is not compared with the header, but blocks are executed on it.
-    pub(crate) fn verify_range(
+    pub(crate) fn verify(
         &self,
         scope: VerificationScope,
         mut on_part: impl FnMut(VerifiedPart<'_>) -> ControlFlow<()>,
     ) -> Result<Verification, VerificationError> {
-        let VerificationScope { from, to, has_state } = scope;
+        let _pruning = self.steps.archive.pruning.lock();
+        let (found, is_stopped) = match scope.blocks {
+            Some(blocks) => self.verify_blocks(blocks, &mut on_part)?,
+            None => (Verification::default(), false),
+        };
+        match scope.has_state && found.difference.is_none() {
+            true if is_stopped => Ok(Verification { is_partial: true, ..found }),
+            true => self.verify_head_state(found, on_part),
+            false => Ok(found),
+        }
+    }
+
+    /// Also returns whether `on_part` has ended the verification.
+    fn verify_blocks(
+        &self,
+        (from, to): (u64, u64),
+        on_part: &mut impl FnMut(VerifiedPart<'_>) -> ControlFlow<()>,
+    ) -> Result<(Verification, bool), VerificationError> {
         let head = self.steps.publisher.head().number();
         if from > to || to > head {
             return Err(VerificationError::Range { from, to, head });
         }
-        let _pruning = self.steps.archive.pruning.lock();
         let oldest = self.steps.archive.store.oldest_state();
         if from <= oldest && oldest > 0 {
             return Err(VerificationError::NotKept { oldest });
         }
-        let mut found = Verification { blocks: 0, keys: 0, difference: None, is_partial: false };
+        let mut found = Verification::default();
         let mut is_stopped = false;
         let mut number = from;
         let prepare = |number| self.stored_block(number);
@@ -174,15 +188,9 @@ impl<'a> ChainVerifier<'a> {
                 }
             }
         });
-        match end.transpose()? {
-            Some(Some(difference)) => Ok(Verification { difference: Some(difference), ..found }),
-            _ if is_stopped => {
-                let is_partial = has_state || number <= to;
-                Ok(Verification { is_partial, ..found })
-            }
-            _ if has_state => self.verify_head_state(found, on_part),
-            _ => Ok(found),
-        }
+        found.difference = end.transpose()?.flatten();
+        found.is_partial = is_stopped && number <= to;
+        Ok((found, is_stopped))
     }
 
     fn verify_head_state(

@@ -45,14 +45,14 @@ fn a_branch_is_executed_when_it_can_win() {
     assert_eq!(chain.head().hash(), branch[20].hash());
     assert_eq!(executed_side_blocks(&chain, &branch), 21);
     assert_eq!(chain.blocks_at(5).unwrap().len(), 2, "stored once, written twice");
-    let verified = chain.verify_range(with_state(0, 21), |_| ControlFlow::Continue(())).unwrap();
+    let verified = chain.verify(with_state(0, 21), |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(verified.difference, None);
     // The head that was left can win again.
     let longer = mined("head", 23);
     outcomes(&chain, &longer[20..]);
     assert_eq!(chain.head().hash(), longer[22].hash());
     assert_eq!(chain.mine(NOW).unwrap().number(), 24);
-    let verified = chain.verify_range(with_state(0, 24), |_| ControlFlow::Continue(())).unwrap();
+    let verified = chain.verify(with_state(0, 24), |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(verified.difference, None);
 }
 
@@ -91,7 +91,7 @@ fn an_invalid_ancestor_stops_its_branch() {
     assert_eq!(chain.head().hash(), head[5].hash());
     // The head continues from its own state.
     assert_eq!(chain.mine(NOW).unwrap().number(), 7);
-    let verified = chain.verify_range(with_state(0, 7), |_| ControlFlow::Continue(())).unwrap();
+    let verified = chain.verify(with_state(0, 7), |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(verified.difference, None);
 }
 

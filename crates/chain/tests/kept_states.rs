@@ -133,8 +133,8 @@ fn kept_states_stay_the_same() {
         let from = if oldest == 0 { 0 } else { oldest + 1 };
         let head = pruned.head().number();
         if from <= head {
-            let scope = VerificationScope { from, to: head, has_state: true };
-            let verified = pruned.verify_range(scope, |_| ControlFlow::Continue(())).unwrap();
+            let scope = VerificationScope { blocks: Some((from, head)), has_state: true };
+            let verified = pruned.verify(scope, |_| ControlFlow::Continue(())).unwrap();
             assert_eq!(verified.difference, None);
         }
         Ok(())
@@ -188,11 +188,15 @@ fn older_states_and_branches_fail_with_the_oldest_kept_state() {
     let error = chain.state_at(&chain.main_block(29).unwrap().unwrap()).err().unwrap();
     assert_eq!(error.to_string(), message);
     assert!(matches!(chain.rewind(29), Err(ChainError::StateNotKept { number: 29, oldest: 30, .. })));
-    let scope = VerificationScope { from: 30, to: 40, has_state: false };
+    let scope = VerificationScope { blocks: Some((30, 40)), has_state: false };
     assert!(matches!(
-        chain.verify_range(scope, |_| ControlFlow::Continue(())),
+        chain.verify(scope, |_| ControlFlow::Continue(())),
         Err(VerificationError::NotKept { oldest: 30 })
     ));
+    let state_only = VerificationScope { blocks: None, has_state: true };
+    let verified = chain.verify(state_only, |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!((verified.blocks, verified.difference, verified.is_partial), (0, None, false));
+    assert!(verified.keys > 0);
     // A reader that has the state already.
     for _ in 0..20 {
         chain.mine(NOW).unwrap();

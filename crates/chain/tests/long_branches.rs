@@ -40,7 +40,7 @@ fn mined(miner: u8, count: usize) -> Vec<Block> {
 fn check(chain: &Chain, tip: &Block) {
     let head = chain.head();
     assert_eq!(head.hash(), tip.hash());
-    let verified = chain.verify_range(with_state(0, head.number()), |_| ControlFlow::Continue(())).unwrap();
+    let verified = chain.verify(with_state(0, head.number()), |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(verified.difference, None);
     let trie = chain.state_trie(&head.record).unwrap();
     assert_eq!(trie.root_hash(), head.record.state_root);

@@ -82,7 +82,7 @@ fn temporary(chain: &str) -> Arc<Chain> {
 
 /// A verification of blocks and of the state of the head.
 fn with_state(from: u64, to: u64) -> VerificationScope {
-    VerificationScope { from, to, has_state: true }
+    VerificationScope { blocks: Some((from, to)), has_state: true }
 }
 
 fn import(chain: &Chain, line: &str) -> ImportOutcome {

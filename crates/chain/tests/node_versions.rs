@@ -157,8 +157,7 @@ fn current_nodes_lead_to_the_same_states() {
             }
             compare(&all, &current, seed);
         }
-        let verified =
-            current.verify_range(with_state(0, current.head().number()), |_| ControlFlow::Continue(())).unwrap();
+        let verified = current.verify(with_state(0, current.head().number()), |_| ControlFlow::Continue(())).unwrap();
         assert_eq!((verified.difference, verified.blocks), (None, all.head().number() + 1));
         Ok(())
     };

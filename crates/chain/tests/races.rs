@@ -216,6 +216,6 @@ fn concurrent_moves_of_the_head_leave_a_valid_chain() {
         assert!(pooled.nonce < chain.pool().next_nonce(&pooled.sender).unwrap());
     }
     chain.mine(NOW).unwrap();
-    let verification = chain.verify_range(with_state(0, chain.head().number()), |_| ControlFlow::Continue(())).unwrap();
+    let verification = chain.verify(with_state(0, chain.head().number()), |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(verification.difference, None);
 }

@@ -61,7 +61,7 @@ fn stored_blocks_pass_all_checks_again() {
     lines("uncles-and-reorgs.arrivals.txt.gz").iter().for_each(|line| drop(import(&chain, line)));
     let head = chain.head().number();
     let (mut blocks, mut keys) = (0, 0);
-    let found = chain.verify_range(with_state(0, head), |part| {
+    let found = chain.verify(with_state(0, head), |part| {
         match part {
             VerifiedPart::Block(record) => {
                 assert_eq!(record.number(), blocks);

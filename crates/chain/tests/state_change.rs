@@ -46,7 +46,7 @@ fn wei(amount: u64) -> I256 {
 
 /// Verifies everything; returns how many blocks that were.
 fn verified_blocks(chain: &Chain) -> u64 {
-    let verification = chain.verify_range(with_state(0, chain.head().number()), |_| ControlFlow::Continue(())).unwrap();
+    let verification = chain.verify(with_state(0, chain.head().number()), |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(verification.difference, None);
     verification.blocks
 }

@@ -124,7 +124,7 @@ fn expect_same(source: &Source, chain: &Chain) {
     let expected = source.chain.main_block(head.number()).unwrap().unwrap();
     assert_eq!((head.hash(), head.record.state_root), (expected.hash, expected.state_root));
     assert_eq!(head.record.total_difficulty, expected.total_difficulty);
-    let got = chain.verify_range(with_state(PIVOT + 1, head.number()), |_| ControlFlow::Continue(()));
+    let got = chain.verify(with_state(PIVOT + 1, head.number()), |_| ControlFlow::Continue(()));
     let verified = got.unwrap();
     assert_eq!(verified.difference, None);
     assert!(verified.keys > 6_000, "{}", verified.keys);

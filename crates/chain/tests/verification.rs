@@ -23,7 +23,7 @@ fn open(dir: &Path) -> std::sync::Arc<Chain> {
 }
 
 fn verify(chain: &Chain, from: u64, to: u64) -> Result<Verification, VerificationError> {
-    chain.verify_range(with_state(from, to), |_| ControlFlow::Continue(()))
+    chain.verify(with_state(from, to), |_| ControlFlow::Continue(()))
 }
 
 /// The stored data of a block, to be written again with changes.
@@ -250,7 +250,7 @@ fn the_state_is_compared_on_request_only() {
     let dir = tempfile::tempdir().unwrap();
     let chain = open(dir.path());
     lines(FILE)[..3].iter().for_each(|line| drop(import(&chain, line)));
-    let found = chain.verify_range(VerificationScope { has_state: false, ..with_state(1, 3) }, |part| {
+    let found = chain.verify(VerificationScope { has_state: false, ..with_state(1, 3) }, |part| {
         assert!(matches!(part, VerifiedPart::Block(_)));
         ControlFlow::Continue(())
     });
@@ -269,7 +269,7 @@ fn a_verification_that_is_ended_is_partial() {
         let end = |record: &BlockRecord| {
             if record.number() == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let found = chain.verify_range(scope, |part| match part {
+        let found = chain.verify(scope, |part| match part {
             VerifiedPart::Block(record) => end(record),
             VerifiedPart::State { .. } => ControlFlow::Continue(()),
         });

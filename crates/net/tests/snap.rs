@@ -81,8 +81,8 @@ fn reaches(node: &SyncingNode, best: BlockIdentifier) {
 
 /// Compares the state of the head with its trie, and executes the last blocks again.
 pub(crate) fn verify(chain: &Chain, pivot: u64) {
-    let scope = VerificationScope { from: chain.head().number() - 5, to: chain.head().number(), has_state: true };
-    let verified = chain.verify_range(scope, |_| ControlFlow::Continue(())).unwrap();
+    let scope = VerificationScope { blocks: Some((chain.head().number() - 5, chain.head().number())), has_state: true };
+    let verified = chain.verify(scope, |_| ControlFlow::Continue(())).unwrap();
     assert_eq!((verified.difference, verified.blocks), (None, 6));
     assert!(verified.keys > 2_000);
     // Blocks were executed above the pivot only.
@@ -347,8 +347,8 @@ fn speed_of_a_state() {
     });
     eprintln!("{entries} accounts, {size} bytes: [headers, chunks, taken over] {times:?}, head {:?}", begin.elapsed());
     let head = node.chain.head().number();
-    let scope = VerificationScope { from: head, to: head, has_state: true };
-    let verified = node.chain.verify_range(scope, |_| ControlFlow::Continue(())).unwrap();
+    let scope = VerificationScope { blocks: Some((head, head)), has_state: true };
+    let verified = node.chain.verify(scope, |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(verified.difference, None);
     assert!(verified.keys > entries);
 }

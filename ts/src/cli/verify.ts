@@ -6,8 +6,10 @@ import { wholeNumber } from './wholeNumber.ts'
 
 /** Result of the core. */
 interface Verification {
-  readonly from: number
-  readonly to: number
+  /** Absent without blocks. */
+  readonly from?: number
+  /** Absent without blocks. */
+  readonly to?: number
   readonly blocks: number
   /** Present with `--state`. */
   readonly keys?: number
@@ -21,27 +23,37 @@ interface Verification {
   } | null
 }
 
+/** Blocks, of which both ends are given, and whether the state is compared. */
+interface Scope {
+  readonly from?: number
+  readonly to?: number
+  readonly state?: boolean
+}
+
 /** Progress report of the core. */
 type VerifiedPart = { readonly number: number } | { readonly keys: number; readonly share: number }
 
 export function verifyCommand(): Command {
   const command = new Command('verify').description('Execute stored blocks again and compare the results')
   return addDevelopmentOptions(addChainOptions(command))
-    .requiredOption('--from <number>', 'first block', wholeNumber)
-    .requiredOption('--to <number>', 'last block', wholeNumber)
+    .option('--from <number>', 'first block', wholeNumber)
+    .option('--to <number>', 'last block', wholeNumber)
     .option('--state', 'then compare the flat state of the head with its trie, which reads all of it')
     .option('--json', 'print JSON')
-    .action(async (options: Parsed & { from: number; to: number; state?: boolean; json?: boolean }) => {
+    .action(async (options: Parsed & Scope & { json?: boolean }, command: Command) => {
+      const { from, to, state = false } = options
+      if ((from === undefined) !== (to === undefined) || (from === undefined && !state)) {
+        command.error('error: give --from and --to, or --state, or all of them')
+      }
       const config = configFrom(options, { mining: 'off' })
       assertDataExists(config)
       const bar = new ProgressBar(process.stderr, options.json !== true)
       const onProgress = (_error: Error | null, progress: string): void => {
         const part = JSON.parse(progress) as VerifiedPart
-        if ('number' in part) bar.show(`block ${part.number}`, part.number - options.from + 1, width(options))
+        if ('number' in part) bar.show(`block ${part.number}`, part.number - (from ?? 0) + 1, width(options))
         else bar.show('state', part.keys, estimatedKeys(part), 'keys')
       }
-      const { from, to, state = false } = options
-      const work = withCore(config, (native) => native.verifyBlocks(from, to, state, onProgress))
+      const work = withCore(config, (native) => native.verifyBlocks(from ?? null, to ?? null, state, onProgress))
       const result = await work.finally(() => bar.end())
       const verified = JSON.parse(result) as Verification
       const problem = problemOf(verified)
@@ -57,18 +69,24 @@ function problemOf(verified: Verification): string | undefined {
   const { difference } = verified
   if (difference === null) return undefined
   if (difference === undefined) {
-    return `partial: ${describe(verified)} verified of ${width(verified)} blocks, then stopped`
+    const planned = width(verified)
+    return `partial: ${describe(verified)} verified${planned === null ? '' : ` of ${planned} blocks`}, then stopped`
   }
   const { number, hash, field, expected, got } = difference
   return `block ${number} (${hash}) differs: ${field} expected ${expected}, got ${got}`
 }
 
-function describe({ blocks, keys }: Verification): string {
-  return keys === undefined ? `${blocks} blocks` : `${blocks} blocks and ${keys} keys of the state`
+function describe({ from, blocks, keys }: Verification): string {
+  const parts = [
+    ...(from === undefined ? [] : [`${blocks} blocks`]),
+    ...(keys === undefined ? [] : [`${keys} keys of the state`]),
+  ]
+  return parts.join(' and ')
 }
 
-function width({ from, to }: { readonly from: number; readonly to: number }): number {
-  return to - from + 1
+/** Returns the number of planned blocks; null without a range. */
+function width({ from, to }: { from?: number | undefined; to?: number | undefined }): number | null {
+  return from === undefined || to === undefined ? null : to - from + 1
 }
 
 /** Returns null while the estimate is too rough. */

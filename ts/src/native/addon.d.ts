@@ -743,12 +743,12 @@ export declare function unbanPeer(target: string): string
 export declare function verifyArchive(config: string, location: string, trust: string, onProgress: (error: Error | null, progress: string) => void): Promise<string>
 
 /**
- * Executes the main chain from one height to another again and compares, if `has_state`, the trie and the flat state of the
- * head. Calls `onProgress(null, json)` for each valid block with `{number, hash}`, then periodically with `{keys, share}`.
- * Resolves with `{"from","to","blocks","keys"?,"difference"}`: the difference is null or
+ * Executes the main chain from one height to another again, unless both are null, and compares, if `has_state`, the trie and the flat
+ * state of the head. Calls `onProgress(null, json)` for each valid block with `{number, hash}`, then periodically with `{keys, share}`.
+ * Resolves with `{"from"?,"to"?,"blocks","keys"?,"difference"}`: the difference is null or
  * `{"number","hash","field","expected","got"}`, or `"partial":true` replaces it if the node was closed meanwhile.
  */
-export declare function verifyBlocks(from: number, to: number, hasState: boolean, onProgress: (error: Error | null, progress: string) => void): Promise<string>
+export declare function verifyBlocks(from: number | undefined | null, to: number | undefined | null, hasState: boolean, onProgress: (error: Error | null, progress: string) => void): Promise<string>
 
 /**
  * Reads all of a checkpoint and compares it with its hashes. `name`: empty for the latest. Calls `onProgress(null, json)` with

@@ -121,12 +121,12 @@ impl Chain {
     /// Executes a range of the best chain again and compares it with everything stored about it; if the scope has the state, then
     /// compares the flat state of the head with its trie. Writes nothing. `on_part` gets each verified part and may end the
     /// verification. No block must be imported meanwhile.
-    pub fn verify_range(
+    pub fn verify(
         &self,
         scope: VerificationScope,
         on_part: impl FnMut(VerifiedPart<'_>) -> ControlFlow<()>,
     ) -> Result<Verification, VerificationError> {
-        ChainVerifier::new(&self.importer.steps).verify_range(scope, on_part)
+        ChainVerifier::new(&self.importer.steps).verify(scope, on_part)
     }
 
     /// Makes the block of the best chain at `height` the head, deletes all blocks above it, on the best chain and off it, and
