@@ -38,7 +38,10 @@ export function verifyCommand(): Command {
   return addDevelopmentOptions(addChainOptions(command))
     .option('--from <number>', 'first block', wholeNumber)
     .option('--to <number>', 'last block', wholeNumber)
-    .option('--state', 'then compare the flat state of the head with its trie, which reads all of it')
+    .option(
+      '--state',
+      'compare the flat state of the head with its trie, which reads all of it; after the blocks, if any',
+    )
     .option('--json', 'print JSON')
     .action(async (options: Parsed & Scope & { json?: boolean }, command: Command) => {
       const { from, to, state = false } = options

@@ -743,7 +743,7 @@ export declare function unbanPeer(target: string): string
 export declare function verifyArchive(config: string, location: string, trust: string, onProgress: (error: Error | null, progress: string) => void): Promise<string>
 
 /**
- * Executes the main chain from one height to another again, unless both are null, and compares, if `has_state`, the trie and the flat
+ * Executes the main chain from one height to another again, unless one is null, and compares, if `has_state`, the trie and the flat
  * state of the head. Calls `onProgress(null, json)` for each valid block with `{number, hash}`, then periodically with `{keys, share}`.
  * Resolves with `{"from"?,"to"?,"blocks","keys"?,"difference"}`: the difference is null or
  * `{"number","hash","field","expected","got"}`, or `"partial":true` replaces it if the node was closed meanwhile.
