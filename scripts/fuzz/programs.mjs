@@ -48,6 +48,27 @@ const binary = [
 const sources = [0x30, 0x32, 0x33, 0x34, 0x36, 0x38, 0x3a, 0x3d, ...range(0x41, 0x48), 0x58, 0x59, 0x5a, 0x5f, 0xaa]
 /** One operand, one result. */
 const unary = [0x15, 0x19, 0x31, 0x35, 0x3b, 0x3f, 0x40, 0x51, 0x54, 0x5c]
+/** Precompiles without the Bridge: before RSKIP-88 the reference cannot mine its calls by contracts. */
+const precompiles = [...range(1, 9), 0x01000008, 0x01000009, 0x01000010, 0x01000011, 0x01000016, 0x01000017]
+/** Added to addresses: an account is found by 20 bytes of the word, a precompile by all 32. */
+const upperBytes = [2n ** 160n, 2n ** 255n]
+const bn128Prime = 21888242871839275222246405745257275088696311157297823662689037894645226208583n
+const secpPrime = 2n ** 256n - 2n ** 32n - 977n
+const secpX = 0x79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798n
+const secpY = 0x483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8n
+/** Points of both curves, lengths and scalars, as words. */
+const operands = [
+  [0, 0],
+  [1, 2],
+  [1, bn128Prime - 2n],
+  [secpX, secpY],
+  [secpX, secpPrime - secpY],
+  [1, 32, 32],
+  [0],
+  [27],
+  [28],
+  [2n ** 256n - 1n],
+]
 /** Sizes of code around the limits. */
 const codeSizes = [0, 1, 32, 100, 1000, 24_576, 24_577, 40_000]
 
@@ -173,9 +194,9 @@ export class Programs {
 
   #address() {
     const random = this.#random
-    const builtIn = random.pick([1, 2, 3, 4, 5, 6, 7, 8, 9, 0x01000008, 0x01000009, 0x01000010, 0x01000011])
     const fresh = 0xf000 + random.below(64)
-    return random.isOne(5) ? builtIn : random.isOne(5) ? fresh : BigInt(random.pick(this.#known))
+    const address = random.isOne(5) ? random.pick(precompiles) : random.isOne(5) ? fresh : random.pick(this.#known)
+    return BigInt(address) + (random.isOne(20) ? random.pick(upperBytes) : 0n)
   }
 
   /** Consumes the word on top of the stack. */
@@ -193,7 +214,7 @@ export class Programs {
 
   #statement(code, depth) {
     const random = this.#random
-    switch (random.below(16)) {
+    switch (random.below(18)) {
       case 0:
         code.push(this.#word()).push(this.#word()).emit(random.pick(binary))
         return this.#keep(code)
@@ -241,6 +262,9 @@ export class Programs {
       case 14:
         code.push(this.#size()).push(this.#place()).push(this.#place()).push(this.#address()).emit(op.EXTCODECOPY)
         return code
+      case 15:
+      case 16:
+        return this.#precompileCall(code)
       default:
         return random.isOne(6) ? code.emit(random.below(256)) : code.emit(op.JUMPDEST)
     }
@@ -256,6 +280,22 @@ export class Programs {
     if (gas === undefined) code.emit(op.GAS)
     else code.push(gas)
     return this.#keep(code.emit(kind))
+  }
+
+  /** Calls a precompile with the operands of one, mostly with all of them. */
+  #precompileCall(code) {
+    const random = this.#random
+    const words = Array.from({ length: 2 + random.below(3) }, () => random.pick(operands)).flat()
+    for (const [index, word] of words.entries())
+      code
+        .push(word)
+        .push(32 * index)
+        .emit(op.MSTORE)
+    const kind = random.pick([op.CALL, op.CALLCODE, op.DELEGATECALL])
+    code.push(this.#size()).push(this.#place())
+    code.push(random.isOne(4) ? this.#size() : 32 * words.length).push(0)
+    if (kind === op.CALL || kind === op.CALLCODE) code.push(0)
+    return this.#keep(code.push(random.pick(precompiles)).emit(op.GAS, kind))
   }
 
   #creation(code, depth) {
