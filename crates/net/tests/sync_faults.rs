@@ -152,20 +152,25 @@ fn an_invalid_block_is_executed_once() {
     drop(second);
 }
 
-#[test]
-fn an_invalid_block_is_not_the_fault_of_a_peer_with_a_lighter_branch() {
-    let good = mined("a", 300);
-    let mut lie = Arc::clone(&good);
-    for number in 150..=300 {
+/// Returns a chain with another state root in a block, and with links from there on.
+fn with_invalid_block(good: &Arc<ServedChain>, invalid: usize) -> Arc<ServedChain> {
+    let mut lie = Arc::clone(good);
+    for number in invalid..good.blocks().len() {
         let mut block = good.blocks()[number].clone();
         block.header.parent_hash = lie.blocks()[number - 1].hash().to_vec().into();
-        if number == 150 {
+        if number == invalid {
             block.header.state_root = vec![7; 32].into();
         }
         solve(&mut block.header);
         block.header.forget_hash();
         lie = lie.with(block);
     }
+    lie
+}
+
+#[test]
+fn an_invalid_block_is_not_the_fault_of_a_peer_with_a_lighter_branch() {
+    let lie = with_invalid_block(&mined("a", 300), 150);
     let node = SyncingNode::start(Chain::open(timed()).unwrap());
     let claim = Some((lie.best(), HUGE));
     let first = node.peer(2, &lie, Behaviour { claim, silent_from: Some(1), ..Behaviour::default() });
@@ -177,6 +182,17 @@ fn an_invalid_block_is_not_the_fault_of_a_peer_with_a_lighter_branch() {
     let _bodies = node.peer(4, &lie, Behaviour::default());
     wait_for("the punishment", PATIENCE, || first.is_closed() || honest.is_closed());
     assert!(first.is_closed() && !honest.is_closed());
+}
+
+#[test]
+fn an_invalid_block_is_not_the_fault_of_a_peer_whose_branch_was_left() {
+    let (left, lie) = (mined("a", 300), with_invalid_block(&mined("b", 440), 250));
+    let node = SyncingNode::start(Chain::open(timed()).unwrap());
+    let honest = node.peer(2, &left, Behaviour { silent_from: Some(1), ..Behaviour::default() });
+    wait_for("the headers", PATIENCE, || node.status().headers == 300);
+    let liar = node.peer(3, &lie, Behaviour::default());
+    wait_for("the punishment", PATIENCE, || liar.is_closed() || honest.is_closed());
+    assert!(liar.is_closed() && !honest.is_closed());
 }
 
 #[test]

@@ -288,7 +288,8 @@ impl SyncTask {
         if appended.count > 0 {
             self.note_fruit(key);
         }
-        if appended.has_switched {
+        if let Some(number) = appended.switched_at {
+            drop(self.sources.split_off(&number));
             self.restart_bodies();
         }
         self.note_all_served();

@@ -49,8 +49,8 @@ pub(super) struct AppendedHeaders {
     pub(super) candidate: Vec<Arc<ChainedHeader>>,
     /// Number of new headers.
     pub(super) count: usize,
-    /// The best header chain left its former branch.
-    pub(super) has_switched: bool,
+    /// Number of the first header of the branch that the best header chain has switched to.
+    pub(super) switched_at: Option<u64>,
 }
 
 /// Reason why a chunk was not added.
@@ -133,16 +133,16 @@ fn append(
     let count = attached.len();
     base = attached.last().map_or(base, Arc::clone);
     candidate.extend(attached);
-    let parent = candidate.first().and_then(|first| first.header.parent());
+    let first = candidate.first().map(|first| (first.header.number, first.header.parent()));
     let tip = headers.tip().map_or_else(|| chain.head().hash(), |tip| tip.hash);
-    let is_extension = parent == Some(tip);
-    let mut has_switched = false;
+    let is_extension = first.is_some_and(|(_, parent)| parent == Some(tip));
+    let mut switched_at = None;
     if is_extension || headers.is_heavier(&candidate, may_tie)? {
         headers.adopt(&candidate)?;
         candidate.clear();
-        has_switched = !is_extension;
+        switched_at = first.map(|(number, _)| number).filter(|_| !is_extension);
     }
-    Ok(AppendedHeaders { base, candidate, count, has_switched })
+    Ok(AppendedHeaders { base, candidate, count, switched_at })
 }
 
 /// Joins the bodies of an answer with their headers, or decodes whole blocks.
