@@ -278,3 +278,25 @@ fn speed_of_older_blocks() {
         eprintln!("{lowest_block} older blocks in {:?}, snap server: {has_snap}", begin.elapsed());
     }
 }
+
+#[test]
+fn a_skeleton_names_no_block_whose_headers_are_missing() {
+    let dir = tempfile::tempdir().unwrap();
+    let node = with_state(dir.path());
+    assert_eq!(lowest(&node.chain), LOWEST);
+    let mut peer = join(&node, &[Capability::rsk()]);
+    for (id, start) in [(1, 0), (2, 192)] {
+        peer.send(codes::RSK, &RskMessage::SkeletonRequest { id, start }.encode());
+    }
+    // From genesis on, 159 headers of the first chunk would be missing.
+    let answered = loop {
+        let frame = peer.receive().unwrap();
+        let message = RskMessage::decode(frame.payload());
+        if frame.code == codes::RSK
+            && let Ok(RskMessage::SkeletonResponse { id, .. }) = message
+        {
+            break id;
+        }
+    };
+    assert_eq!(answered, 2);
+}

@@ -69,6 +69,10 @@ impl ChainServer {
             return Ok(None);
         }
         let first = start - start % CHUNK;
+        // Without the blocks below the ones of a state download, headers above genesis could not be sent.
+        if first < best && self.chain.main_hash(first + 1)?.is_none() {
+            return Ok(None);
+        }
         let end = best.min(first.saturating_add(CHUNK * SKELETON_CHUNKS));
         let mut numbers = vec![first];
         while let Some(last) = numbers.last()
