@@ -141,7 +141,9 @@ pub struct Limits {
     /// Time without an answer after which a peer that is asked for headers or blocks is silent. One request counts as lost after twice
     /// the time.
     pub answer_time: Duration,
-    /// The same for a peer that is asked for a state or for older blocks.
+    /// Time for which a silent peer is not asked for headers or blocks.
+    pub rest_time: Duration,
+    /// Like `answer_time`, for a peer that is asked for a state or for older blocks.
     pub bulk_answer_time: Duration,
     /// Time without a snap server, or without a chunk or block of a state, after which a later pivot is chosen, or all blocks are
     /// executed. Also the time without a block after which a lighter header chain is taken.
@@ -180,6 +182,7 @@ impl Default for Limits {
             redial_min: Duration::from_secs(1),
             redial_max: Duration::from_secs(60),
             answer_time: Duration::from_secs(10),
+            rest_time: Duration::from_secs(30),
             bulk_answer_time: Duration::from_secs(15),
             state_time: Duration::from_secs(120),
             claim_pause: Duration::from_secs(10),

@@ -43,6 +43,10 @@ pub(crate) struct Behaviour {
     pub(crate) claim: Option<(BlockIdentifier, U256)>,
     /// Bodies and whole blocks below a height are missing.
     pub(crate) lowest: u64,
+    /// The first request is lost.
+    pub(crate) loses_first: bool,
+    /// Chain that the peer changes to after more than 20 requests, at the first pause of 40 ms.
+    pub(crate) next_chain: Option<Arc<ServedChain>>,
     /// Each answer is sent twice.
     pub(crate) repeats_answers: bool,
     /// One byte of each chunk is changed.
@@ -289,7 +293,16 @@ fn serve(
     peer.send(codes::RSK, &status.encode());
     let (mut waiting, mut next) = (VecDeque::new(), Instant::now());
     let (mut current, mut received) = (minute(), 0);
+    let (mut chain, mut next_chain) = (chain, behaviour.next_chain.as_deref());
+    let (mut requests, mut last_request) = (0, Instant::now());
     while !counters.is_stopped.load(Ordering::Relaxed) {
+        if requests > 20
+            && last_request.elapsed() > Duration::from_millis(40)
+            && let Some(changed) = next_chain.take()
+        {
+            chain = changed;
+            peer.send(codes::RSK, &chain.status().encode());
+        }
         match peer.poll() {
             Err(_) => break,
             Ok(None) => {}
@@ -300,6 +313,11 @@ fn serve(
                     (current, received) = (minute(), 0);
                 }
                 received += 1;
+                requests += 1;
+                last_request = Instant::now();
+                if behaviour.loses_first && requests == 1 {
+                    continue;
+                }
                 if behaviour.is_limited && received > 1_001 {
                     counters.lost.fetch_add(1, Ordering::Relaxed);
                     continue;

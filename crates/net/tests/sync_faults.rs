@@ -195,6 +195,37 @@ fn an_invalid_block_is_not_the_fault_of_a_peer_whose_branch_was_left() {
     assert!(liar.is_closed() && !honest.is_closed());
 }
 
+/// Returns a chain with more blocks after the first ones of another chain.
+fn branch_of(trunk: &ServedChain, fork: usize, length: usize) -> Arc<ServedChain> {
+    let chain = Chain::open(config("branch", ChainSpec::regtest(), None)).unwrap();
+    for block in &trunk.blocks()[1..=fork] {
+        chain.import_block(block.clone()).unwrap();
+    }
+    for _ in 0..length {
+        chain.mine(NOW).unwrap();
+    }
+    ServedChain::of(&chain)
+}
+
+#[test]
+fn a_search_for_the_fork_ends_while_the_budget_of_its_peer_is_used_up() {
+    const FORK: usize = 1_300;
+    let left = mined("a", 1_800);
+    let taken = branch_of(&left, FORK, 700);
+    let node = SyncingNode::start_with(open("", None), |options| NetworkOptions {
+        limits: Limits { answer_time: Duration::from_secs(1), rest_time: Duration::from_secs(1), ..options.limits },
+        ..options
+    });
+    let next_chain = Some(Arc::clone(&taken));
+    // After a silence the requests are spread over each minute. Those for bodies wait for each that becomes free.
+    let _peer = node.peer(2, &left, Behaviour { loses_first: true, next_chain, ..Behaviour::default() });
+    let best = taken.best();
+    wait_for("the headers of the other branch", 2 * PATIENCE, || {
+        node.chain.headers().has(best.number, &best.hash).unwrap()
+    });
+    assert!(node.chain.head().number() < FORK as u64, "{}", node.chain.head().number());
+}
+
 #[test]
 fn headers_whose_blocks_no_peer_delivers_do_not_stop_the_sync() {
     let (heavy, light) = (mined("a", 600), mined("b", 500));

@@ -11,7 +11,7 @@ use rhizome_chain::{HeaderFault, HeaderRun};
 use rhizome_primitives::{B256, U256};
 use rhizome_wire::rsk::BlockIdentifier;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Headers ahead of their blocks above which no further ones are asked for. They are held in memory.
 const MAX_HEADERS_AHEAD: usize = 16_384;
@@ -19,10 +19,17 @@ const MAX_HEADERS_AHEAD: usize = 16_384;
 const MAX_CANDIDATE: usize = 65_536;
 /// Requests for headers that wait for answers of one peer.
 const REQUESTS_PER_PEER: usize = 8;
+/// Time that a round waits until the budget of its leader allows the next request.
+const BUDGET_TIME: Duration = Duration::from_secs(10);
 
 impl SyncTask {
     /// Begins a round if a peer claims a better chain, and asks for what the round needs.
     pub(super) fn plan_headers(&mut self) {
+        match self.round.as_ref().and_then(|round| round.unasked_since) {
+            Some(since) if since.elapsed() > BUDGET_TIME => self.round = None,
+            Some(_) => self.ask_leader(),
+            None => {}
+        }
         if self.round.is_none() && !self.is_ahead() {
             self.begin_round();
         }
@@ -160,16 +167,23 @@ impl SyncTask {
     fn search(&mut self) {
         let Some(round) = &mut self.round else { return };
         let RoundStage::Search { low, high } = round.stage else { return };
-        let (leader, middle) = (round.leader, low + (high - low) / 2);
-        let request = if high - low <= 1 {
+        if high - low <= 1 {
             round.stage = RoundStage::Skeleton { start: low };
-            SyncRequest::Skeleton { start: low }
-        } else {
-            SyncRequest::BlockHash { height: middle }
-        };
-        if !self.peers.request(leader, request) {
-            self.round = None;
         }
+        self.ask_leader();
+    }
+
+    /// Sends the request of the stage to the leader, later if its budget does not allow it now. The steps of a search follow each other
+    /// faster than a spread budget grows: a round that ended there would begin again and again.
+    fn ask_leader(&mut self) {
+        let Some(round) = &mut self.round else { return };
+        let request = match round.stage {
+            RoundStage::Search { low, high } => SyncRequest::BlockHash { height: low + (high - low) / 2 },
+            RoundStage::Skeleton { start } => SyncRequest::Skeleton { start },
+            RoundStage::Headers => return,
+        };
+        let is_sent = self.peers.request(round.leader, request);
+        round.unasked_since = if is_sent { None } else { round.unasked_since.or_else(|| Some(Instant::now())) };
     }
 
     pub(super) fn hash_arrived(&mut self, key: PeerKey, height: u64, hash: B256) {
@@ -329,11 +343,8 @@ impl SyncTask {
             return;
         }
         round.stage = RoundStage::Skeleton { start: number };
-        if self.peers.request(leader, SyncRequest::Skeleton { start: number }) {
-            self.ask_others_for_skeleton(leader, number);
-        } else {
-            self.round = None;
-        }
+        self.ask_leader();
+        self.ask_others_for_skeleton(leader, number);
     }
 
     /// Ends a round whose headers are all there. A branch that is not heavier in spite of the claim counts against the peer.

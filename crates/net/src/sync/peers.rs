@@ -15,8 +15,6 @@ use std::time::{Duration, Instant};
 
 /// Messages of the budget that are left to announcements and answers.
 const RESERVE: u32 = 20;
-/// Time for which a peer is not asked after it was silent.
-const REST: Duration = Duration::from_secs(30);
 /// Time for which the claim of a peer does not count after its chain turned out to be lighter.
 const DEMOTION: Duration = Duration::from_secs(600);
 
@@ -130,8 +128,8 @@ impl SyncPeer {
     }
 
     /// Does not ask the peer for a while: it was silent.
-    pub(super) fn rest(&mut self) {
-        self.rests_until = Some(Instant::now() + REST);
+    pub(super) fn rest(&mut self, time: Duration) {
+        self.rests_until = Some(Instant::now() + time);
         self.peer.budget.spread();
     }
 

@@ -6,6 +6,7 @@ use rhizome_chain::{ChainedHeader, HeaderRun};
 use rhizome_wire::rsk::BlockIdentifier;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Distance of the blocks of a skeleton.
 pub(super) const CHUNK: u64 = 192;
@@ -21,6 +22,8 @@ pub(super) struct HeaderRound {
     /// Its best block by its own account.
     pub(super) target: BlockIdentifier,
     pub(super) stage: RoundStage,
+    /// Time since which the budget of the leader does not allow the request of the stage.
+    pub(super) unasked_since: Option<Instant>,
     /// The last common block was searched for.
     pub(super) has_searched: bool,
     /// Last header that is verified, the parent of the next chunk.
@@ -67,6 +70,7 @@ impl HeaderRound {
             leader,
             target,
             stage: RoundStage::Skeleton { start },
+            unasked_since: None,
             has_searched: false,
             base: None,
             candidate: Vec::new(),

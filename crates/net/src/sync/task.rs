@@ -8,6 +8,7 @@ use super::round::HeaderRound;
 use super::verify::{AnswerFault, AppendError, AppendedHeaders, DeliveredBlock};
 use super::window::BodyWindow;
 use crate::network_state::NetworkState;
+use crate::options::Limits;
 use crate::peer::Peer;
 use crate::peer::events::{MessageKind, PeerEvent, PeerMessage};
 use crate::requests::{BackgroundWork, RequestTask};
@@ -117,11 +118,11 @@ impl RequestTask for SyncTask {
             let servers: Vec<(PeerKey, u64)> = self.peers.all.iter().map(|(key, peer)| (*key, serves(peer))).collect();
             self.window.forgive(&servers);
         }
-        let answer_time = self.shared.options.limits.answer_time;
+        let Limits { answer_time, rest_time, .. } = self.shared.options.limits;
         let (mut silent, mut late) = (Vec::new(), Vec::new());
         for (key, peer) in &mut self.peers.all {
             if peer.requests.is_silent(answer_time, now) {
-                peer.rest();
+                peer.rest(rest_time);
                 silent.push((*key, peer.requests.take_all()));
             } else {
                 late.push((*key, peer.requests.take_late(2 * answer_time, now)));
