@@ -69,7 +69,7 @@ impl ChainServer {
             return Ok(None);
         }
         let first = start - start % CHUNK;
-        // Without the blocks below the ones of a state download, headers above genesis could not be sent.
+        // After a state download the blocks above genesis are missing: the answer for their headers would be too short.
         if first < best && self.chain.main_hash(first + 1)?.is_none() {
             return Ok(None);
         }
