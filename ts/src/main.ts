@@ -89,8 +89,9 @@ async function startWith(
   logger: Logger,
 ): Promise<ServingNode> {
   let current = config
-  const { network, restore, fleet, addresses, ...files } = startSettings(config)
-  let { certificates } = files
+  const checked = startSettings(config)
+  const { network, restore, fleet, addresses } = checked
+  let { certificates } = checked
   const operator = config.admin.enabled ? (await import('./operator.ts')).prepareOperator(config, logger) : undefined
   const explorer = config.explorer.enabled ? (await import('./explorer.ts')).prepareExplorer(config, logger) : undefined
   const accounting = new Accounting(store.service, reporter(logger, 'usage could not be stored; retrying'))

@@ -1,7 +1,7 @@
 import { type Address, addressesOf } from './config/addresses.ts'
 import { checkCertificates } from './config/certificate.ts'
 import { type FleetSettings, fleetSettings } from './config/fleet.ts'
-import { networkSettings } from './config/peers.ts'
+import { type NetworkSettings, networkSettings } from './config/peers.ts'
 import type { Config } from './config/schema.ts'
 import { checkModules } from './methods/entries.ts'
 import { type RestoreSettings, restoreSettings } from './restore.ts'
@@ -9,7 +9,7 @@ import { version } from './version.ts'
 
 /** Settings that a start takes from a configuration. */
 export interface StartSettings {
-  readonly network: ReturnType<typeof networkSettings>
+  readonly network: NetworkSettings | undefined
   readonly restore: RestoreSettings | undefined
   readonly fleet: FleetSettings | undefined
   readonly addresses: readonly Address[]

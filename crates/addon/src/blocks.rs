@@ -180,7 +180,10 @@ pub fn verify_blocks<'env>(
 ) -> Result<Object<'env>> {
     let report = report(&on_progress)?;
     in_background(env, move |running| {
-        let blocks = from.zip(to).map(|(from, to)| Ok::<_, RpcError>((height(from)?, height(to)?))).transpose()?;
+        let blocks = match (from, to) {
+            (Some(from), Some(to)) => Some((height(from)?, height(to)?)),
+            _ => None,
+        };
         let scope = VerificationScope { blocks, has_state };
         upkeep::verify(&running.node(), scope, |line| report_progress(&report, running, line))
     })

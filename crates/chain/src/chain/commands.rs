@@ -118,7 +118,7 @@ impl Chain {
         block_file::export(&self.archive, from, to.min(self.head().number()), file, on_block)
     }
 
-    /// Executes a range of the best chain again and compares it with everything stored about it; if the scope has the state, then
+    /// Executes the blocks of the scope again and compares them with everything stored about them; if the scope has the state, then
     /// compares the flat state of the head with its trie. Writes nothing. `on_part` gets each verified part and may end the
     /// verification. No block must be imported meanwhile.
     pub fn verify(
