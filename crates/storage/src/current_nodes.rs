@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
-use rhizome_primitives::{B256, Bytes, keccak256, keccak256_all};
+use rhizome_primitives::{B256, Bytes, keccak256_all, keccak256_uncached};
 use rhizome_trie::{NodePosition, NodeRows, NodeSource, SourceError, SourceNode, WantedNode, yield_processor};
 use rocksdb::WriteBatch;
 
@@ -36,7 +36,7 @@ impl CurrentNodes {
         let Some(overlay) = self.store.branch.read().as_ref().and_then(Weak::upgrade) else { return Ok(None) };
         let found = overlay.node(wanted.position);
         let found = found.map_err(|error| SourceError { hash: wanted.hash, reason: Box::new(error) })?;
-        Ok(found.filter(|message| keccak256(message) == wanted.hash).map(SourceNode::from))
+        Ok(found.filter(|message| keccak256_uncached(message) == wanted.hash).map(SourceNode::from))
     }
 }
 
@@ -47,7 +47,8 @@ impl NodeSource for CurrentNodes {
 
     fn node(&self, wanted: &WantedNode<'_>) -> Result<Option<SourceNode>, SourceError> {
         self.loads.fetch_add(1, Ordering::Relaxed);
-        let read = |row: Option<&[u8]>| row.filter(|row| keccak256(row) == wanted.hash).map(Bytes::copy_from_slice);
+        let read =
+            |row: Option<&[u8]>| row.filter(|row| keccak256_uncached(row) == wanted.hash).map(Bytes::copy_from_slice);
         let found = self.store.database.with_row(TRIE, &wanted.position.row_key(), read);
         let found = found.map_err(|error| SourceError { hash: wanted.hash, reason: Box::new(error) })?;
         found.map_or_else(|| self.branch_node(wanted), |message| Ok(Some(message.into())))

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock};
-use rhizome_primitives::{B256, Bytes, keccak256, keccak256_uncached};
+use rhizome_primitives::{B256, Bytes, keccak256_uncached};
 use rhizome_trie::{NodeBatch, NodePlace, RecordLayout, SourceNode};
 use rocksdb::{ColumnFamily, DB, WriteBatch, WriteOptions};
 
@@ -149,7 +149,7 @@ impl NodeFiles {
                     true => contents.read_message(location).map_err(at(location.place))?.into(),
                     false => self.read(&contents, location.place, location.length as usize)?,
                 };
-                let found = keccak256(&node.message);
+                let found = keccak256_uncached(&node.message);
                 if found == *hash {
                     return Ok(Some(node));
                 }
@@ -579,6 +579,7 @@ fn remove_unreferenced(dir: &Path, contents: &NodeFileSet) -> io::Result<()> {
 mod tests {
     use std::sync::Arc;
 
+    use rhizome_primitives::keccak256;
     use rhizome_trie::{NodeSource, SourceError, Trie, WantedNode};
     use rocksdb::{Options, WriteBatch};
 

@@ -1,7 +1,7 @@
 //! Verification of a chunk against a state root.
 
 use rhizome_primitives::rlp::{Item, decode_list};
-use rhizome_primitives::{B256, DecodeError, keccak256};
+use rhizome_primitives::{B256, DecodeError, keccak256_uncached};
 
 use super::sync_form::{RebuiltMessage, SyncChild, SyncForm};
 use super::{ChunkNode, SnapChunkError, VerifiedChunk};
@@ -216,7 +216,7 @@ impl ChunkElement<'_> {
         let right_hash = child_hash(self.form.right, included(right), self.right)?;
         let message = self.form.message(left_hash.as_ref(), right_hash.as_ref())?;
         let total = self.form.children_size.saturating_add(message.own_size);
-        Ok(RebuiltNode { hash: keccak256(&message.bytes), message, left, right, total })
+        Ok(RebuiltNode { hash: keccak256_uncached(&message.bytes), message, left, right, total })
     }
 }
 
