@@ -283,20 +283,33 @@ fn speed_of_older_blocks() {
 fn a_skeleton_names_no_block_whose_headers_are_missing() {
     let dir = tempfile::tempdir().unwrap();
     let node = with_state(dir.path());
-    assert_eq!(lowest(&node.chain), LOWEST);
-    let mut peer = join(&node, &[Capability::rsk()]);
-    for (id, start) in [(1, 0), (2, 192)] {
-        peer.send(codes::RSK, &RskMessage::SkeletonRequest { id, start }.encode());
-    }
     // From genesis on, 159 headers of the first chunk would be missing.
-    let answered = loop {
+    let request = |id, start| RskMessage::SkeletonRequest { id, start };
+    assert_eq!(first_answered(&node, [request(1, 0), request(2, 192)]), 2);
+}
+
+#[test]
+fn headers_that_end_at_a_missing_block_are_not_sent() {
+    let dir = tempfile::tempdir().unwrap();
+    let node = with_state(dir.path());
+    let hash = node.chain.main_hash(LOWEST + 9).unwrap().unwrap();
+    let request = |id, count| RskMessage::BlockHeadersRequest { id, hash, count };
+    assert_eq!(first_answered(&node, [request(1, 11), request(2, 10)]), 2);
+}
+
+/// Sends requests, and returns the id of the first request that is answered.
+fn first_answered(node: &SyncingNode, requests: [RskMessage<'_>; 2]) -> u64 {
+    let mut peer = join(node, &[Capability::rsk()]);
+    for request in requests {
+        peer.send(codes::RSK, &request.encode());
+    }
+    loop {
         let frame = peer.receive().unwrap();
         let message = RskMessage::decode(frame.payload());
         if frame.code == codes::RSK
-            && let Ok(RskMessage::SkeletonResponse { id, .. }) = message
+            && let Ok(RskMessage::SkeletonResponse { id, .. } | RskMessage::BlockHeadersResponse { id, .. }) = message
         {
             break id;
         }
-    };
-    assert_eq!(answered, 2);
+    }
 }

@@ -29,10 +29,11 @@ pub(super) fn answer(server: &ChainServer, request: RskMessage<'_>) -> Result<Op
         }
         RskMessage::BlockHeadersRequest { id, hash, count } if count <= MAX_HEADERS => {
             let headers = server.headers(hash, count.max(1), usize::MAX)?;
-            if headers.is_empty() {
+            // The reference punishes an answer that ends above genesis.
+            if headers.misses_block {
                 return Ok(None);
             }
-            let headers = list(&headers);
+            let headers = list(&headers.encoded);
             let headers = EncodedList::decode(&headers, "headers")?;
             Ok(Some(RskMessage::BlockHeadersResponse { id, headers }.encode()))
         }

@@ -12,7 +12,9 @@ const MAX_BYTES: usize = 8_000_000;
 /// Returns the code and payload of the answer; `None` if the message is no request.
 pub(super) fn answer(server: &ChainServer, request: RhzMessage<'_>) -> Result<Option<(u8, Vec<u8>)>, ServeError> {
     let (id, elements) = match &request {
-        RhzMessage::HeadersRequest { id, hash, count } => (*id, server.headers(*hash, (*count).max(1), ANSWER_SIZE)?),
+        RhzMessage::HeadersRequest { id, hash, count } => {
+            (*id, server.headers(*hash, (*count).max(1), ANSWER_SIZE)?.encoded)
+        }
         RhzMessage::BodiesRequest { id, hashes } => {
             let mut bodies = Vec::new();
             for hash in hashes {

@@ -29,6 +29,15 @@ pub(super) enum ServeError {
     StoredHeader(#[from] DecodeError),
 }
 
+/// Compressed headers of a block and its ancestors.
+#[derive(Default)]
+pub(super) struct ServedHeaders {
+    /// Their encodings, concatenated.
+    pub(super) encoded: Vec<u8>,
+    /// Whether the block, or an ancestor that was asked for, is unknown.
+    pub(super) misses_block: bool,
+}
+
 /// The chain that is served.
 pub(super) struct ChainServer {
     pub(super) shared: Arc<NetworkState>,
@@ -44,17 +53,20 @@ impl ChainServer {
         }
     }
 
-    /// Returns the compressed headers of a block and its ancestors, `count` in total, concatenated. Ends at genesis, at an unknown
-    /// block, and after the header that exceeds `max_bytes`.
-    pub(super) fn headers(&self, hash: B256, count: u32, max_bytes: usize) -> Result<Vec<u8>, ServeError> {
-        let mut headers = Vec::new();
+    /// Returns the compressed headers of a block and its ancestors, `count` in total. Ends at genesis, at an unknown block, and after
+    /// the header that exceeds `max_bytes`.
+    pub(super) fn headers(&self, hash: B256, count: u32, max_bytes: usize) -> Result<ServedHeaders, ServeError> {
+        let mut headers = ServedHeaders::default();
         let mut next = Some(hash);
         for _ in 0..count {
             let Some(hash) = next else { break };
-            let Some(raw) = self.raw_block(&hash)? else { break };
+            let Some(raw) = self.raw_block(&hash)? else {
+                headers.misses_block = true;
+                break;
+            };
             let header = header_of(&raw, self.chain.spec())?;
-            headers.extend_from_slice(&header.encode_compressed());
-            if headers.len() > max_bytes {
+            headers.encoded.extend_from_slice(&header.encode_compressed());
+            if headers.encoded.len() > max_bytes {
                 break;
             }
             next = header.parent().filter(|_| header.number > 0);
