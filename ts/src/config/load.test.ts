@@ -197,6 +197,10 @@ describe('problems', () => {
     ['[listen]\nport = 1', 'listen: expected a list of tables, got {"port":1}'],
     ['[[listen]]', 'listen.0.port: expected a whole number of at least 0 and at most 65535, got nothing'],
     ['[[listen]]\nport = 1\naccess = "open"', 'listen.0.access: expected public, private, got "open"'],
+    [
+      '[storage]\ncacheMegabytes = 100000000',
+      'storage.cacheMegabytes: expected a whole number of at least 8 and at most 1048576, got 100000000',
+    ],
     ['[modules.evm]\ndeny = "evm_mine"', 'modules.evm.deny: expected a list of texts, got "evm_mine"'],
     ['metrics.host = ""', 'metrics.host: expected an address, got ""'],
     ['admin.host = ""', 'admin.host: expected an address, got ""'],

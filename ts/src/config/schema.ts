@@ -9,6 +9,8 @@ const someOf = <const T extends readonly string[]>(description: string, values: 
   Type.Array(Type.Unsafe<T[number]>(Type.Enum([...values])), { description, default: [], uniqueItems: true })
 const whole = (description: string, preset: number, minimum = 0, maximum = Number.MAX_SAFE_INTEGER) =>
   Type.Integer({ description, default: preset, minimum, maximum })
+/** Most memory of a cache: one terabyte, since the database ends the process where it cannot reserve the addresses of a cache. */
+const mostMegabytes = 2 ** 20
 const maybe = (description: string, minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
   Type.Optional(Type.Integer({ description, minimum, maximum }))
 const yesNo = (description: string, preset: boolean) => Type.Boolean({ description, default: preset })
@@ -537,14 +539,17 @@ export const schema = section('', {
     cacheMegabytes: maybe(
       'Memory for cached data. Default: an eighth of the memory of machine or container, at most 256.',
       8,
+      mostMegabytes,
     ),
     trieMegabytes: maybe(
       'Memory for nodes of the head\'s trie that imports use, with storage.trie = "disk"; about 192 bytes each. More makes imports on a large state faster. Default: a quarter of the memory of machine or container above 256 MB, at most 192; commands such as `rhizome import` take at most 4096.',
       8,
+      mostMegabytes,
     ),
     writeBufferMegabytes: maybe(
       'Memory for rows that are not in files yet. More makes long imports faster. Default: a sixteenth of the memory of machine or container, at most 64.',
       1,
+      mostMegabytes,
     ),
     proofs: pattern(
       'Blocks below the head whose states can be proven and simulated: a number, or all, which takes several times the disk. Fixed when the data directory is created. Empty: all on development networks, else 128, or 10000 with storage.history = "archive".',
