@@ -25,8 +25,9 @@ pub struct ImportedBlocks {
 /// and its total difficulty. `on_block` gets each result and may stop; `is_stopped` is asked while no block arrives. After a stop
 /// or a kill the next import continues.
 ///
-/// All archives are read at once; the others replace an archive that fails or is damaged. If a block is refused, each archive is
-/// read alone, the heaviest first: their branches may differ, and only one of them may have the invalid block.
+/// All archives are read at once; the others replace an archive that fails or is damaged, up to where they end. If a block is
+/// refused, each archive is read alone, the heaviest first: their branches may differ, and only one of them may have the invalid
+/// block.
 pub fn import(
     chain: &Chain,
     archives: &[OpenArchive],
@@ -37,54 +38,70 @@ pub fn import(
     for archive in archives {
         archive.check_network(chain.spec().chain_id.into(), genesis)?;
     }
-    let mut is_ended = false;
+    let (mut first, mut blocks, mut is_ended) = (None, 0, false);
     let mut import_all = |archives: &[&OpenArchive]| {
         let imported = import_together(chain, archives, is_stopped, &mut |line| {
+            first = Some(first.map_or(line.number, |first: u64| first.min(line.number)));
+            blocks += 1;
             let flow = on_block(line);
             is_ended |= flow.is_break();
             flow
         });
-        (imported, is_ended || is_stopped())
+        let done = ImportedBlocks { first: first.unwrap_or_default(), blocks, refused: Vec::new() };
+        (imported, done, is_ended || is_stopped())
     };
     let mut heaviest_first: Vec<&OpenArchive> = archives.iter().collect();
     heaviest_first.sort_by_key(|archive| Reverse(archive.manifest().total_difficulty()));
-    let fault = match import_all(&heaviest_first) {
-        (Err(fault), _) if fault.is_refused_block() && archives.len() > 1 => fault,
-        (imported, _) => return imported,
-    };
-    let mut imported = ImportedBlocks::default();
-    let mut has_imported = false;
-    for archive in heaviest_first {
-        let (alone, is_ended) = import_all(&[archive]);
-        match alone {
-            Ok(ImportedBlocks { first, blocks, refused }) => {
-                imported.refused.extend(refused);
-                imported.first = if has_imported { imported.first.min(first) } else { first };
-                imported.blocks += blocks;
-                has_imported = true;
+    let mut readable = heaviest_first.clone();
+    let mut refused = Vec::new();
+    let fault = loop {
+        match import_all(&readable) {
+            (Ok(replaced), done, _) => {
+                refused.extend(replaced);
+                return Ok(ImportedBlocks { refused, ..done });
             }
-            Err(error) if error.is_of_archive() => imported.refused.push(error),
+            (Err(fault), ..) if fault.is_refused_block() && archives.len() > 1 => break fault,
+            (Err(ArchiveError::Unavailable { first, last, faults }), _, is_ended) => {
+                refused.extend(faults);
+                // No archive with these blocks can be read, but others end below.
+                readable.retain(|archive| archive.manifest().last() < Some(last));
+                if readable.is_empty() || is_ended {
+                    return Err(ArchiveError::Unavailable { first, last, faults: refused });
+                }
+            }
+            (Err(error), ..) => return Err(error),
+        }
+    };
+    let mut imported = None;
+    for archive in heaviest_first {
+        let (alone, done, is_ended) = import_all(&[archive]);
+        match alone {
+            Ok(replaced) => {
+                refused.extend(replaced);
+                imported = Some(done);
+            }
+            Err(error) if error.is_of_archive() => refused.push(error),
             Err(error) => return Err(error),
         }
         if is_ended {
             break;
         }
     }
-    if has_imported { Ok(imported) } else { Err(fault) }
+    imported.map(|done| ImportedBlocks { refused, ..done }).ok_or(fault)
 }
 
-/// Imports from archives of one branch, all at once.
+/// Imports from archives of one branch, all at once. Returns the failures of archives that another archive replaced.
 fn import_together(
     chain: &Chain,
     archives: &[&OpenArchive],
     is_stopped: &dyn Fn() -> bool,
     on_block: &mut dyn FnMut(&ImportedLine) -> ControlFlow<()>,
-) -> Result<ImportedBlocks, ArchiveError> {
+) -> Result<Vec<ArchiveError>, ArchiveError> {
     let first = archives.first().ok_or(ArchiveError::NoArchive)?;
     let last = archives.iter().filter_map(|archive| archive.manifest().last()).max();
     let last = last.ok_or_else(|| ArchiveError::NoBlocks { location: first.name().to_owned() })?;
     if chain.head().number() >= last {
-        return Ok(ImportedBlocks::default());
+        return Ok(Vec::new());
     }
     let first = first_group(chain, archives)? * BLOCKS_PER_GROUP;
     let downloads = Downloads::new(archives, first, last);
@@ -113,7 +130,7 @@ fn import_together(
         chain.import_numbered(blocks, on_block)
     });
     archives.iter().for_each(|archive| archive.resume());
-    let blocks = imported.map_err(|source| {
+    imported.map_err(|source| {
         let position = source.line.saturating_sub(1);
         let file = usize::try_from(position / BLOCKS_PER_GROUP).ok().and_then(|group| files.get(group));
         ArchiveError::Import { file: file.cloned().unwrap_or_default(), number: first + position, source }
@@ -122,7 +139,7 @@ fn import_together(
     if let Some(ArchiveError::Unavailable { faults, .. }) = &mut fault {
         faults.append(&mut refused);
     }
-    fault.map_or(Ok(ImportedBlocks { first, blocks, refused }), Err)
+    fault.map_or(Ok(refused), Err)
 }
 
 struct StopAtEnd<'a, 'b>(&'a Downloads<'b>);

@@ -3,7 +3,8 @@
 use rhizome_blobs::{PublisherKey, SigningKey};
 use rhizome_primitives::{B256, U256};
 
-use crate::index::{BLOCKS_PER_FILE, FILE_MAGIC, FieldReader, index_bytes};
+use crate::index::{BLOCKS_PER_FILE, BLOCKS_PER_GROUP, FILE_MAGIC, FieldReader, index_bytes};
+use crate::part::MAX_GROUP_BYTES;
 
 /// Name of the manifest in its location.
 pub const MANIFEST_NAME: &str = "manifest";
@@ -126,8 +127,10 @@ impl Manifest {
                 last_hash: B256::from(reader.array::<32>().ok_or(cut)?),
                 last_total_difficulty: U256::from_be_bytes(reader.array::<32>().ok_or(cut)?),
             };
-            if file.length < FILE_MAGIC.len() as u64 + index_bytes(blocks) {
-                return Err("the manifest has a file that is too short");
+            let least = FILE_MAGIC.len() as u64 + index_bytes(blocks);
+            let groups = most.div_ceil(BLOCKS_PER_GROUP);
+            if file.length < least || file.length - least > groups * u64::from(MAX_GROUP_BYTES) {
+                return Err("the manifest has a file with an impossible length");
             }
             files.push(file);
         }
@@ -140,5 +143,28 @@ impl Manifest {
             return Err("the signature of the manifest is wrong");
         }
         Ok(Self { chain_id, genesis, files, publisher })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_longer_than_its_blocks_can_be_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = SigningKey::read_or_create(&folder.path().join("key")).unwrap();
+        let decode = |length| {
+            let (index_hash, last_hash, last_total_difficulty) = (B256::ZERO, B256::ZERO, U256::ZERO);
+            let file = FileEntry { first: 0, last: 299, length, index_hash, last_hash, last_total_difficulty };
+            let manifest =
+                Manifest { chain_id: 33, genesis: B256::ZERO, files: vec![file], publisher: key.publisher() };
+            Manifest::decode(&manifest.encode(&key)).map(drop)
+        };
+        let most = 8 + index_bytes(300) + 2 * u64::from(MAX_GROUP_BYTES);
+        decode(most).unwrap();
+        for length in [most + 1, u64::MAX, 8 + index_bytes(300) - 1] {
+            assert_eq!(decode(length), Err("the manifest has a file with an impossible length"));
+        }
     }
 }

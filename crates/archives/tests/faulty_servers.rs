@@ -5,7 +5,7 @@ use rhizome_archives::{ArchiveError, OpenArchive};
 use rhizome_blobs::{BlobLimits, BlobStore};
 
 use crate::web_server::{Fault, WebServer};
-use crate::{CHAIN, Written, empty_chain, import};
+use crate::{CHAIN, Written, empty_chain, import, write};
 
 const FAULTS: [Fault; 6] =
     [Fault::NoRanges, Fault::Hangs, Fault::Closes, Fault::Silent, Fault::NewTagEachTime, Fault::WrongBytes];
@@ -47,6 +47,25 @@ fn damage_that_another_archive_made_good_is_named_once() {
         let refused = refused.unwrap();
         assert_eq!(refused.len(), 1, "{refused:?}");
         assert!(refused[0].to_string().contains(&server.url()), "{refused:?}");
+    }
+}
+
+#[test]
+fn archives_that_end_lower_are_read_to_their_end() {
+    let written = Written::new();
+    let folder = tempfile::tempdir().unwrap();
+    let lower = folder.path().join("archive");
+    write(&written.chain, &lower, 280).unwrap();
+    for fault in [Fault::NoRanges, Fault::WrongBytes] {
+        let server = WebServer::start(&written.path(), fault);
+        let chain = empty_chain(CHAIN);
+        let imported = import(&chain, &[&server.url(), lower.to_str().unwrap()]).unwrap();
+        assert_eq!((chain.head().number(), imported.first), (280, 0), "{fault:?}");
+        assert!(
+            imported.refused.iter().any(|fault| fault.to_string().contains(&server.url())),
+            "{:?}",
+            imported.refused
+        );
     }
 }
 

@@ -75,9 +75,9 @@ impl BlobFile {
             _ => None,
         };
         let options = GetOptions { range: Some(GetRange::Bounded(range.clone())), if_match, ..GetOptions::default() };
-        let answer = match server.get(&self.name, options).await {
+        let answer = match server.get(&self.name, options.clone()).await {
             Ok(answer) => answer,
-            Err(error) => return Err(self.without_range(server, file, error).await),
+            Err(error) => return Err(self.without_range(server, file, options, error).await),
         };
         self.check_version(file, Version::of(&answer), answer.meta.size)?;
         let expected = range.end.saturating_sub(range.start);
@@ -92,8 +92,8 @@ impl BlobFile {
         complete(file, range, bytes)
     }
 
-    /// Finds out why a range was not served: a server that sends the file, but no part of it, ignores ranges.
-    async fn without_range(&self, server: &Server, file: &str, error: Error) -> BlobError {
+    /// Finds out why a range was not served: a server that sends the file, but again no part of it, ignores ranges.
+    async fn without_range(&self, server: &Server, file: &str, options: GetOptions, error: Error) -> BlobError {
         let has_answer =
             matches!(error, Error::Generic { .. } | Error::NotSupported { .. }) && !is_connection_fault(&error);
         if !has_answer {
@@ -101,8 +101,8 @@ impl BlobFile {
         }
         match server.get(&self.name, GetOptions::default()).await {
             Ok(answer) if answer.meta.size != self.length => self.wrong_length(file, answer.meta.size),
-            Ok(_) => BlobError::NoRanges { file: file.to_owned() },
-            Err(_) => BlobError::of(file, error),
+            Ok(_) if server.get(&self.name, options).await.is_err() => BlobError::NoRanges { file: file.to_owned() },
+            _ => BlobError::of(file, error),
         }
     }
 

@@ -103,6 +103,16 @@ fn a_server_without_ranges_is_named() {
 }
 
 #[test]
+fn a_server_that_recovers_is_not_taken_for_one_without_ranges() {
+    let folder = folder();
+    let server = WebServer::start(folder.path(), Fault::Recovers);
+    let file = BlobStore::open(&server.url(), quick()).unwrap().file("numbers", 256);
+    let error = file.read(10..13).unwrap_err();
+    assert!(error.to_string().contains("503"), "{error}");
+    assert_eq!(file.read(10..13).unwrap(), [10, 11, 12]);
+}
+
+#[test]
 fn a_server_that_stops_in_the_middle_of_an_answer_ends_in_an_error_in_time() {
     let folder = folder();
     for fault in [Fault::Hangs, Fault::Closes, Fault::Silent] {

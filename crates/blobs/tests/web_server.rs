@@ -26,6 +26,8 @@ pub(crate) enum Fault {
     WrongBytes,
     /// Waits before it answers a request for a part.
     Slow,
+    /// Answers the first two requests with 503.
+    Recovers,
     /// Answers only to the user `Aladdin` with the password `open sesame`.
     Locked,
 }
@@ -82,6 +84,10 @@ fn answer(mut stream: TcpStream, folder: &Path, fault: Fault, count: &AtomicUsiz
     let password = "authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==";
     if fault == Fault::Locked && !headers.iter().any(|line| line.eq_ignore_ascii_case(password)) {
         drop(stream.write_all(b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"));
+        return;
+    }
+    if fault == Fault::Recovers && number < 2 {
+        drop(stream.write_all(b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"));
         return;
     }
     let path: PathBuf = folder.join(first.split(' ').nth(1).unwrap().trim_start_matches('/'));
