@@ -73,6 +73,11 @@ impl<'a> MessageReader<'a> {
         Self { data, offset: 0 }
     }
 
+    /// Returns the number of bytes read.
+    pub(crate) fn position(&self) -> usize {
+        self.offset
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.offset == self.data.len()
     }

@@ -23,7 +23,7 @@ fn use_transaction(transaction: &BitcoinTransaction) {
         assert_eq!(BitcoinTransaction::parse(&bytes), Ok(transaction.clone()));
         assert_eq!(transaction.txid() == transaction.wtxid(), !transaction.has_witness());
     }
-    let _ = transaction.verify();
+    let _ = BitcoinTransaction::parse_verified(&bytes);
     let inputs = transaction.inputs.len();
     for (index, input) in transaction.inputs.iter().enumerate().take(4) {
         assert!(transaction.legacy_signature_hash(index, &input.script).is_ok());

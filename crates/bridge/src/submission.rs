@@ -66,9 +66,7 @@ pub(crate) fn proven_root(proof: &[u8], transaction: &Digest) -> Result<Option<D
 
 /// Reads a transaction and checks what the reference checks before it registers one.
 pub(crate) fn verified_transaction(bytes: &[u8]) -> Result<BitcoinTransaction> {
-    let transaction = BitcoinTransaction::parse(bytes).map_err(|_malformed| MethodFailure::Rejected)?;
-    transaction.verify().map_err(|_invalid| MethodFailure::Rejected)?;
-    Ok(transaction)
+    BitcoinTransaction::parse_verified(bytes).map_err(|_invalid| MethodFailure::Rejected)
 }
 
 /// Rejects transactions without inputs before they are parsed. From RSKIP-143 a number of inputs of 0 may also be the
@@ -99,6 +97,27 @@ fn varint_at(bytes: &[u8], offset: usize) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_size_of_a_transaction_is_that_of_its_bytes() {
+        let with_script = |length: &[u8], size: usize| {
+            let mut bytes = vec![2, 0, 0, 0, 1];
+            bytes.extend([7; 36]);
+            bytes.extend([0, 0xff, 0xff, 0xff, 0xff, 1, 5, 0, 0, 0, 0, 0, 0, 0]);
+            bytes.extend(length);
+            let script = size - bytes.len() - 4;
+            let number = bytes.len() - length.len() + 1;
+            bytes[number..number + 4].copy_from_slice(&(script as u32).to_le_bytes());
+            bytes.resize(size, 0);
+            // Bytes after the transaction do not count.
+            bytes.push(0);
+            verified_transaction(&bytes).is_ok()
+        };
+        for length in [&[0xfe, 0, 0, 0, 0][..], &[0xff, 0, 0, 0, 0, 0, 0, 0, 0]] {
+            assert!(with_script(length, 1_000_000));
+            assert!(!with_script(length, 1_000_001));
+        }
+    }
 
     #[test]
     fn numbers_of_every_length_are_read() {
