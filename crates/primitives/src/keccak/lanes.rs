@@ -1,5 +1,19 @@
 //! Several Keccak states, interleaved word by word so that one instruction works on all of them.
 
+/// Steps rho, pi and chi of a round: `$row` makes a row of the new state of five words, which it takes from these places and rotates
+/// by these numbers of bits.
+macro_rules! rows {
+    ($row:ident) => {
+        [
+            $row!(0 => 0, 6 => 44, 12 => 43, 18 => 21, 24 => 14),
+            $row!(3 => 28, 9 => 20, 10 => 3, 16 => 45, 22 => 61),
+            $row!(1 => 1, 7 => 6, 13 => 25, 19 => 8, 20 => 18),
+            $row!(4 => 27, 5 => 36, 11 => 10, 17 => 15, 23 => 56),
+            $row!(2 => 62, 8 => 55, 14 => 39, 15 => 41, 21 => 2),
+        ]
+    };
+}
+
 mod avx2;
 mod avx512;
 

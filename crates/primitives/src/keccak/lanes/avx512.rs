@@ -65,11 +65,8 @@ fn round(a: [__m512i; WORDS], constant: u64) -> [__m512i; WORDS] {
             [chi!(a, b, c), chi!(b, c, d), chi!(c, d, e), chi!(d, e, a), chi!(e, a, b)]
         }};
     }
-    let [p0, p1, p2, p3, p4] = row!(0 => 0, 6 => 44, 12 => 43, 18 => 21, 24 => 14);
-    let [q0, q1, q2, q3, q4] = row!(3 => 28, 9 => 20, 10 => 3, 16 => 45, 22 => 61);
-    let [r0, r1, r2, r3, r4] = row!(1 => 1, 7 => 6, 13 => 25, 19 => 8, 20 => 18);
-    let [s0, s1, s2, s3, s4] = row!(4 => 27, 5 => 36, 11 => 10, 17 => 15, 23 => 56);
-    let [t0, t1, t2, t3, t4] = row!(2 => 62, 8 => 55, 14 => 39, 15 => 41, 21 => 2);
+    let [[p0, p1, p2, p3, p4], [q0, q1, q2, q3, q4], [r0, r1, r2, r3, r4], [s0, s1, s2, s3, s4], [t0, t1, t2, t3, t4]] =
+        rows!(row);
     let p0 = _mm512_xor_epi64(p0, _mm512_set1_epi64(constant.cast_signed()));
     [p0, p1, p2, p3, p4, q0, q1, q2, q3, q4, r0, r1, r2, r3, r4, s0, s1, s2, s3, s4, t0, t1, t2, t3, t4]
 }
