@@ -5,7 +5,7 @@
 //! only one recovery path.
 
 use std::cell::Cell;
-use std::fs::{self, DirEntry};
+use std::fs;
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::dropped_blocks::DroppedBlocks;
 use crate::node_files::{NodeFileError, NodeFiles};
 use crate::node_journal::{FlushError, NodeJournal};
 use crate::options::{ChainIdentity, StoreOptions};
-use crate::{StorageError, journal_rows};
+use crate::{StorageError, journal_rows, missing_log};
 
 pub(crate) const DATABASE_FOLDER: &str = "chain";
 /// Folder of the node files inside the database folder.
@@ -81,7 +81,7 @@ impl Engine {
         if !is_read_only {
             check_folder(dir, identity, options.node_versions)?;
         }
-        let open = |has_continuous_logs| {
+        let open = |is_read_only, has_continuous_logs| {
             let descriptors = columns::descriptors(cache, options.write_buffer_bytes / 2, dropped)?;
             let options = engine_options(options, has_continuous_logs)?;
             match is_read_only {
@@ -89,16 +89,25 @@ impl Engine {
                 false => DB::open_cf_descriptors(&options, &folder, descriptors),
             }
         };
+        let classify = |source| opening_error(dir, source, options.write_buffer_bytes);
         // A loss of power may leave no log at all, which the check of the logs takes for damage. Opening makes one.
-        let has_logs = has_log(&folder) || !folder.join(CURRENT_FILE).exists();
-        let first = if *is_read_only || has_logs { Ok(()) } else { open(false).map(drop) };
-        // A failed write, for example to a full disk, leaves a log that differs from the record in the next one. Its complete
-        // writes are there, so it is replayed without the check.
-        let database = first.and_then(|()| open(true)).or_else(|error| match error.kind() {
-            ErrorKind::Corruption => open(false),
-            _ => Err(error),
-        });
-        let db = Arc::new(database.map_err(|source| opening_error(dir, source, options.write_buffer_bytes))?);
+        let has_logs = missing_log::has_log(&folder) || !folder.join(CURRENT_FILE).exists();
+        if !is_read_only && !has_logs {
+            drop(open(false, false).map_err(classify)?);
+        }
+        let database = match open(*is_read_only, true) {
+            Err(error) if error.kind() == ErrorKind::Corruption => {
+                if let Some(log) = open(true, false).and_then(|db| missing_log::find(&db)).map_err(classify)? {
+                    let source = format!("{DATABASE_FOLDER}/{log} is missing").into();
+                    return Err(StorageError::Damaged { dir: dir.to_path_buf(), source });
+                }
+                // A failed write, for example to a full disk, leaves a log that differs from the record in the next one. Its
+                // complete writes are there, so it is replayed without the check.
+                open(*is_read_only, false)
+            }
+            database => database,
+        };
+        let db = Arc::new(database.map_err(classify)?);
         check_identity(&db, dir, identity, options.node_versions)?;
         let counted = db.get_pinned(COUNTED_VALUES_KEY);
         let counts_values =
@@ -243,14 +252,6 @@ pub(crate) fn drop_columns(dir: &Path, options: &StoreOptions, kept: &[&str]) ->
         columns::NAMES.into_iter().filter(|name| !kept.contains(name)).try_for_each(|name| db.drop_cf(name))
     };
     drop_columns().map_err(|source| opening_error(dir, source, options.write_buffer_bytes))
-}
-
-/// Returns true if a folder has a write-ahead log of RocksDB.
-fn has_log(folder: &Path) -> bool {
-    let is_log = |entry: std::io::Result<DirEntry>| {
-        entry.is_ok_and(|entry| entry.path().extension().is_some_and(|extension| extension == "log"))
-    };
-    fs::read_dir(folder).is_ok_and(|mut entries| entries.any(is_log))
 }
 
 /// Logarithm of the number of parts of the cache of open files. In the default, 64 parts, each has room for a few files: in a database

@@ -47,6 +47,7 @@ mod log_index;
 mod log_shard;
 mod main_hashes;
 mod merged_lists;
+mod missing_log;
 mod node_cache;
 mod node_files;
 mod node_journal;

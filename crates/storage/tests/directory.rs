@@ -1,5 +1,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rhizome_primitives::{B256, keccak256};
 use rhizome_storage::{ChainIdentity, Durability, NodeVersions, StorageError, Store, StoreOptions};
@@ -289,6 +290,43 @@ fn writes_behind_lost_writes_are_lost() {
     // A copy that was made while the database wrote a table file is no state of a disk.
     let missing = (0..20).find_map(|_attempt| missing_blocks_after_power_loss()).unwrap();
     assert_eq!(missing, Vec::<u64>::new());
+}
+
+/// The older of two logs is lost: the writes of the later one must not be applied, nor the older ones be given up silently.
+#[test]
+fn a_missing_log_is_named() {
+    // A copy that is made before the table file belongs to the database opens with an earlier head.
+    let (error, log) = (0..20).find_map(|_attempt| error_without_older_log()).unwrap();
+    assert!(matches!(error, StorageError::Damaged { .. }), "{error}");
+    assert!(error.to_string().ends_with(&format!("is damaged: chain/{log} is missing")), "{error}");
+}
+
+/// Copies a running database when the rows of one column are in a table file and those of the others in two logs. Returns the error of
+/// opening the copy without the older log, and the name of this log.
+fn error_without_older_log() -> Option<(StorageError, String)> {
+    let (dir, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = Store::open(dir.path(), &identity(), &small()).unwrap();
+    let raw: Vec<u8> = (0..25_000_u32).flat_map(|index| keccak256(index.to_be_bytes()).0).collect();
+    let is_table = |(name, _length): &(String, u64)| name.ends_with(".sst");
+    for number in 1_u64..5 {
+        let block = TestBlock { raw: raw.clone(), ..TestBlock::new(number, "a") };
+        block.with_flat(&number.to_be_bytes(), Some(b"value")).write_best(&store);
+    }
+    while !files_of(dir.path()).iter().any(is_table) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(50));
+    copy_folder(dir.path(), copy.path())?;
+    let [older, _later] = &logs_of(copy.path())[..] else { return None };
+    let name = older.file_name()?.to_str()?.to_owned();
+    fs::remove_file(older).unwrap();
+    match Store::open(copy.path(), &identity(), &small()) {
+        Err(error) => Some((error, name)),
+        Ok(store) => {
+            assert_eq!(store.head().unwrap(), None, "the database opens without its older blocks");
+            None
+        }
+    }
 }
 
 /// Returns the blocks up to the head whose state is missing; `None` if the copy of the files is not consistent.
