@@ -47,8 +47,9 @@ export async function nodeConfig(config: Config, use: DatabaseUse = 'node'): Pro
     isPowerSafe: config.storage.powerSafe,
     provenBlocks: provenBlocksOf(config),
     history: historyOf(config),
-    // A command that reads gives up no states, and makes and removes no snapshots: its settings are often not those of the node.
-    prunesStates: use !== 'command',
+    // A command gives up no states, and makes and removes no snapshots: its settings are often not those of the node.
+    prunesStates: use === 'node' || use === 'import',
+    isReadOnly: use === 'reading',
     hasSnapshots: config.storage.snapshots || config.p2p.snapServer,
     hasAddressIndex: hasAddressIndex(config),
     hasCallIndex: config.index.calls,

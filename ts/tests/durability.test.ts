@@ -48,6 +48,7 @@ describe('a disk without room', () => {
       // The group of blocks that did not fit has left some room.
       ['sh', '-c', 'cat /dev/zero > "$0" 2> /dev/null || true', join(disk, 'ballast')],
       step('still full', ['start', '--http-port', '0', '--chain', chain, ...data]),
+      step('full info', ['info', '--json', '--chain', chain, ...data]),
       ['rm', join(disk, 'ballast')],
       ['mount', '-o', 'remount,size=4g', disk],
       step('info', ['info', '--json', '--chain', chain, ...data]),
@@ -58,6 +59,7 @@ describe('a disk without room', () => {
     expect(ended.get('full')).toEqual({ code: 1, output: '', errors: expect.stringMatching(noRoom) })
     expect(ended.get('still full')).toEqual({ code: 1, output: '', errors: expect.stringMatching(noRoom) })
     const kept = JSON.parse(ended.get('info')?.output ?? '') as { number: number }
+    expect(JSON.parse(ended.get('full info')?.output ?? '')).toMatchObject({ number: kept.number })
     expect(kept.number).toBeGreaterThan(0)
     expect(kept.number).toBeLessThan(partEnd.number)
     expect(ended.get('room')?.output).toContain(`known ${kept.number}, head ${partEnd.number}`)
@@ -208,26 +210,35 @@ describe('a directory without write permission', () => {
   const blocks = 100
   const some = golden.file(blocks)
 
-  test('error: import and start exit with code 1, and work with permission', {
+  test('error: import and start exit with code 1, commands that read work', {
     timeout: 5 * minute,
   }, async (context) => {
     const isRoot = process.getuid?.() === 0
     if (isRoot && !canMount()) return context.skip('root may write everywhere, and mounting is not permitted')
     expect((await runCommand(['import', some, ...flags])).code).toBe(0)
     const refused = [step('import', ['import', some, ...flags]), step('start', ['start', '--http-port', '0', ...flags])]
+    const reads = [
+      ['info'],
+      ['verify', '--from', '1', '--to', String(blocks), '--state'],
+      ['export', join(folder, 'exported'), '--from', '1', '--to', '2'],
+      ['archive', 'create', join(folder, 'archive'), '--key', join(folder, 'archive.key')],
+    ].map((command) => step(command[0] ?? '', [...command, ...flags]))
     const readOnly = ['remount,ro,bind', data]
     let ended: Map<string, ProgramResult>
     if (isRoot) {
-      ended = await mounted([['mount', '--bind', data, data], ['mount', '-o', ...readOnly], ...refused])
+      ended = await mounted([['mount', '--bind', data, data], ['mount', '-o', ...readOnly], ...refused, ...reads])
     } else {
       chmodSync(data, 0o555)
-      ended = await steps('sh', ['-e', '-c', script(refused)])
+      ended = await steps('sh', ['-e', '-c', script([...refused, ...reads])])
       chmodSync(data, 0o755)
     }
     const reason = `rhizome: data directory ${data} cannot be used: (Read-only file system|Permission denied)`
-    expect(ended.size).toBe(refused.length)
-    for (const got of ended.values()) {
-      expect(got).toEqual({ code: 1, output: '', errors: expect.stringMatching(reason) })
+    expect(ended.size).toBe(refused.length + reads.length)
+    for (const name of ['import', 'start']) {
+      expect(ended.get(name)).toEqual({ code: 1, output: '', errors: expect.stringMatching(reason) })
+    }
+    for (const name of ['info', 'verify', 'export', 'archive']) {
+      expect([name, ended.get(name)?.code, ended.get(name)?.errors]).toEqual([name, 0, ''])
     }
     expect(await golden.expectConsistent(data)).toBe(blocks)
     await golden.expectImport(data, partBlocks)

@@ -181,6 +181,8 @@ describe('failing starts', () => {
     await node.stop()
     expect(inUse.code).toBe(1)
     expect(inUse.errors).toContain(folder)
+    const readers = await Promise.all([1, 2, 3].map(() => runCommand(['info', '--data-dir', folder])))
+    expect(readers.map((reader) => [reader.code, reader.errors])).toEqual(readers.map(() => [0, '']))
     const foreign = await runCommand(['info', '--data-dir', folder, '--network', 'testnet'])
     expect(foreign.code).toBe(1)
     expect(foreign.errors.split('\n')).toHaveLength(2)

@@ -56,6 +56,8 @@ pub(crate) struct NodeConfig {
     proven_blocks: Option<u64>,
     history: History,
     prunes_states: bool,
+    /// Opens the data directory for reading.
+    is_read_only: bool,
     has_snapshots: bool,
     has_address_index: bool,
     has_call_index: bool,
@@ -330,6 +332,7 @@ impl NodeConfig {
         let is_development = spec.is_development();
         let data_dir = match fork {
             Some(_) => DataDir::Temporary,
+            None if self.is_read_only => self.data_dir.clone().map_or(DataDir::Temporary, DataDir::ReadOnly),
             None => self.data_dir.clone().map_or(DataDir::Temporary, DataDir::Path),
         };
         let mut chain = ChainConfig::new(spec, data_dir);

@@ -9,8 +9,8 @@ use parking_lot::Mutex;
 use rhizome_evm::Deadline;
 use rhizome_primitives::{Address, B256, Block, Bytes, ChainSpec, EMPTY_ROOT};
 use rhizome_storage::{
-    BlockWrite, CacheStats, ChainIdentity, ChangeSet, DiskBytes, Durability, HeadChange, NewNodes, NodeVersions, Store,
-    StoreOptions, StoreStats, receipts_row,
+    BlockWrite, CacheStats, ChainIdentity, ChangeSet, DiskBytes, Durability, HeadChange, NewNodes, NodeVersions,
+    StateTakeover, Store, StoreOptions, StoreStats, receipts_row,
 };
 use rhizome_trie::{MemoryNodes, StateReader, Trie, diff};
 
@@ -80,7 +80,10 @@ impl Chain {
         let config = Arc::new(config);
         let archive = Arc::new(open_archive(&config)?);
         let record = archive.stored_head()?;
-        address_indexer::begin(&archive, (record.number(), record.hash))?;
+        let is_read_only = matches!(config.data_dir, DataDir::ReadOnly(_));
+        if !is_read_only {
+            address_indexer::begin(&archive, (record.number(), record.hash))?;
+        }
         let state = ImportState::open(&record, &archive, &config)?;
         let snapshot = Arc::new(TrieSnapshot::new(&archive, &record, state.trie()));
         let head = Head::new(Arc::clone(&record), archive.store.generation(), &archive, snapshot);
@@ -93,9 +96,9 @@ impl Chain {
         let steps = Arc::new(steps);
         let importer = Arc::new(Importer::start(steps, state)?);
         recovery::watch_disk(&importer);
-        let kept = config.kept_states(config.history).filter(|_kept| config.prunes_states);
+        let kept = config.kept_states(config.history).filter(|_kept| config.prunes_states && !is_read_only);
         let pruner = kept.map(|kept| pruning::start(&importer, kept)).transpose()?;
-        let address_indexer = address_indexer::start(&importer)?;
+        let address_indexer = if is_read_only { None } else { address_indexer::start(&importer)? };
         let snapshot_maker = start_snapshots(&config, &archive, &publisher)?;
         let settings = Arc::new(BlockSettings::new(Arc::clone(&config)));
         let builder = BlockBuilder {
@@ -468,12 +471,16 @@ fn open_archive(config: &ChainConfig) -> Result<Archive, ChainError> {
     let options = store_options(config);
     let store = Arc::new(match &config.data_dir {
         DataDir::Path(dir) => Store::open(dir, &identity, &options)?,
-        DataDir::ReadOnly(dir) => Store::open_read_only(dir, &identity, &options)?,
+        DataDir::ReadOnly(dir) => {
+            let store = Arc::new(Store::open_read_only(dir, &identity, &options)?);
+            if is_complete(&store)? {
+                return Ok(Archive::new(config, store));
+            }
+            drop(store);
+            Store::open(dir, &identity, &options)?
+        }
         DataDir::Temporary => Store::open_temporary(&identity, &options)?,
     });
-    if matches!(config.data_dir, DataDir::ReadOnly(_)) {
-        return Ok(Archive::new(config, store));
-    }
     finish_after_kill(&store, &config.spec)?;
     let archive = Archive::new(config, store);
     if archive.store.head()?.is_none() {
@@ -481,6 +488,12 @@ fn open_archive(config: &ChainConfig) -> Result<Archive, ChainError> {
     }
     branch_adoption::resume(&archive)?;
     Ok(archive)
+}
+
+/// Whether a kill has left nothing that the next start must complete before the chain can be read.
+fn is_complete(store: &Arc<Store>) -> Result<bool, ChainError> {
+    let is_changing = store.adopted_branch()?.is_some() || StateTakeover::new(store).is_under_way()?;
+    Ok(store.head()?.is_some() && !is_changing)
 }
 
 fn open_fork(config: &ChainConfig, fork: &Fork) -> Result<Archive, ChainError> {

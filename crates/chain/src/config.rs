@@ -15,7 +15,8 @@ use crate::txpool::options::PoolOptions;
 pub enum DataDir {
     /// In this folder. Created if absent.
     Path(PathBuf),
-    /// In this folder of an earlier run, for reading only: no block can be added.
+    /// In this folder of an earlier run, for reading only: no block can be added, and other readers can have it open at the same time. A
+    /// change that a kill has interrupted is completed first, which takes the right to write.
     ReadOnly(PathBuf),
     /// In a temporary folder, removed when the chain is closed.
     Temporary,

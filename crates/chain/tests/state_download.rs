@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rhizome_chain::{
-    Chain, ChainConfig, ChainError, FoundLog, HeaderRun, ImportOutcome, LogFilter, LogSearchError, PreparedBlock,
-    ProvenBlocks, STATE_CHUNK_BYTES, SnapshotHeights, StateDownload, StateDownloadError, StateHistory, StateSnapshot,
+    Chain, ChainConfig, ChainError, DataDir, FoundLog, HeaderRun, ImportOutcome, LogFilter, LogSearchError,
+    PreparedBlock, ProvenBlocks, STATE_CHUNK_BYTES, SnapshotHeights, StateDownload, StateDownloadError, StateHistory,
+    StateSnapshot,
 };
 use rhizome_evm::Deadline;
 use rhizome_primitives::{Address, B256, Block, Bytes, ChainSpec, Header, I256, U256, rlp};
@@ -19,10 +20,14 @@ const NOW: u64 = 1_700_000_000;
 const PIVOT: u64 = 4;
 const HEAD: u64 = 9;
 
-fn open(dir: &Path, snapshots: Option<SnapshotHeights>) -> Result<Arc<Chain>, ChainError> {
+fn settings(dir: &Path, snapshots: Option<SnapshotHeights>) -> ChainConfig {
     let defaults = config(ChainSpec::regtest(), Some(dir));
     let (proven_blocks, history) = (ProvenBlocks::Last(2), StateHistory::Last(20));
-    Chain::open(ChainConfig { proven_blocks, history, snapshots, ..defaults })
+    ChainConfig { proven_blocks, history, snapshots, ..defaults }
+}
+
+fn open(dir: &Path, snapshots: Option<SnapshotHeights>) -> Result<Arc<Chain>, ChainError> {
+    Chain::open(settings(dir, snapshots))
 }
 
 fn address(number: u64) -> Address {
@@ -322,6 +327,10 @@ fn a_takeover_that_was_killed_is_finished_or_given_up_at_the_next_start() {
             fs::remove_dir(folder.join("blocks")).unwrap();
             fs::rename(folder.join("hidden"), folder.join("blocks")).unwrap();
         }
+        // A reader finishes it, too.
+        let config = ChainConfig { data_dir: DataDir::ReadOnly(dir.path().into()), ..settings(dir.path(), None) };
+        let found = Chain::open(config).unwrap().head().number();
+        assert_eq!(found, if is_damaged { 0 } else { PIVOT });
         let chain = open(dir.path(), None).unwrap();
         if is_damaged {
             assert_eq!(chain.head().hash(), genesis);

@@ -25,10 +25,8 @@ pub(crate) fn check_folder(
 ) -> Result<(), StorageError> {
     let folder = dir.join(DATABASE_FOLDER);
     let damaged = |what: String| StorageError::Damaged { dir: dir.to_path_buf(), source: what.into() };
-    if !folder.join(CURRENT_FILE).exists() {
-        let file = file_with_data(&folder).or_else(|| file_with_data(&folder.join(NODES_FOLDER)));
-        let missing = |file| damaged(format!("{DATABASE_FOLDER}/{CURRENT_FILE} is missing, but not {file}"));
-        return file.map_or(Ok(()), |file| Err(missing(file)));
+    if !has_list(dir)? {
+        return Ok(());
     }
     let options = Options::default();
     // A damaged list fails the opening, too.
@@ -44,6 +42,21 @@ pub(crate) fn check_folder(
         // A kill interrupted the making of the columns.
         (None, None) => Ok(()),
         (None, Some(unknown)) => Err(damaged(format!("it has a column {unknown}, and no identity"))),
+    }
+}
+
+/// Returns whether a data directory has a database. Fails if it has files of one, but not the list of them.
+pub(crate) fn has_list(dir: &Path) -> Result<bool, StorageError> {
+    let folder = dir.join(DATABASE_FOLDER);
+    if folder.join(CURRENT_FILE).exists() {
+        return Ok(true);
+    }
+    match file_with_data(&folder).or_else(|| file_with_data(&folder.join(NODES_FOLDER))) {
+        Some(file) => {
+            let source = format!("{DATABASE_FOLDER}/{CURRENT_FILE} is missing, but not {file}").into();
+            Err(StorageError::Damaged { dir: dir.to_path_buf(), source })
+        }
+        None => Ok(false),
     }
 }
 

@@ -7,7 +7,7 @@ use rhizome_primitives::{B256, U256};
 use rocksdb::{DB, Options};
 
 use crate::columns::{BLOCKS, DIFFICULTY_CORRECTION_KEY, HEIGHTS, META};
-use crate::database_identity::{CURRENT_FILE, LAYOUT, stored_identity, stored_versions};
+use crate::database_identity::{LAYOUT, has_list, stored_identity, stored_versions};
 use crate::directory_lock::shared_lock;
 use crate::engine::{DATABASE_FOLDER, has_lost_writes, opening_error};
 use crate::options::{ChainIdentity, NodeVersions};
@@ -32,8 +32,7 @@ pub fn directory_chain(dir: &Path) -> Result<(ChainIdentity, NodeVersions), Stor
 
 /// Fails if a folder has no database. RocksDB creates an absent folder even if it opens it for reading.
 pub(crate) fn check_database(dir: &Path) -> Result<(), StorageError> {
-    let is_there = dir.join(DATABASE_FOLDER).join(CURRENT_FILE).is_file();
-    if is_there { Ok(()) } else { Err(StorageError::NoChain { dir: dir.to_path_buf() }) }
+    if has_list(dir)? { Ok(()) } else { Err(StorageError::NoChain { dir: dir.to_path_buf() }) }
 }
 
 /// The best chain of a data directory. No node can open the directory meanwhile, and nothing in it is changed.

@@ -78,9 +78,7 @@ impl Engine {
     pub(crate) fn open(dir: &Path, settings: &EngineSettings) -> Result<Self, StorageError> {
         let EngineSettings { identity, options, is_temporary, is_read_only, cache, dropped } = settings;
         let folder = dir.join(DATABASE_FOLDER);
-        if !is_read_only {
-            check_folder(dir, identity, options.node_versions)?;
-        }
+        check_folder(dir, identity, options.node_versions)?;
         let open = |is_read_only, has_continuous_logs| {
             let descriptors = columns::descriptors(cache, options.write_buffer_bytes / 2, dropped)?;
             let options = engine_options(options, has_continuous_logs)?;

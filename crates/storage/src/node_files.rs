@@ -122,7 +122,8 @@ impl NodeFiles {
         }
         let column = db.cf_handle(NODES).ok_or_else(|| damaged("the column of the node files is missing"))?;
         let row = db.get_cf(column, NODE_FILES_KEY).map_err(NodeFileError::Engine)?;
-        let contents = row.map_or_else(|| Ok(NodeFileSet::default()), |row| NodeFileSet::open(&dir, &row))?;
+        let contents =
+            row.map_or_else(|| Ok(NodeFileSet::default()), |row| NodeFileSet::open(&dir, &row, is_read_only))?;
         if !is_read_only {
             remove_unreferenced(&dir, &contents)?;
         }
@@ -402,7 +403,7 @@ impl NodeFileSet {
         row
     }
 
-    fn open(dir: &Path, row: &[u8]) -> io::Result<Self> {
+    fn open(dir: &Path, row: &[u8], is_read_only: bool) -> io::Result<Self> {
         let malformed = || damaged("the list of node files cannot be decoded");
         let (count, rest) = row.split_first_chunk::<4>().ok_or_else(malformed)?;
         let (end, mut rest) = rest.split_first_chunk::<4>().ok_or_else(malformed)?;
@@ -425,7 +426,7 @@ impl NodeFileSet {
         }
         for number in 0..count {
             let path = data_path(dir, number);
-            let file = File::options().read(true).write(true).open(&path).map_err(in_file(&path))?;
+            let file = File::options().read(true).write(!is_read_only).open(&path).map_err(in_file(&path))?;
             expect_random_reads(&file);
             let least = match number + 1 {
                 next if next == count => end,

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { loadAddon } from '../native/load.ts'
 import { nodeConfig } from '../nodeConfig.ts'
-import { assertDataExists, withCore } from './openCore.ts'
+import { withReadOnlyCore } from './openCore.ts'
 import { addChainOptions, addDevelopmentOptions, configFrom, type Parsed } from './options.ts'
 import { ProgressBar } from './progressBar.ts'
 import { publisherKey } from './publisherKey.ts'
@@ -39,9 +39,8 @@ function createCommand(): Command {
     .option('--json', 'print JSON')
     .action(async (location: string, options: Parsed & { key: string; to?: number; json?: boolean }) => {
       const config = configFrom(options, { mining: 'off' })
-      assertDataExists(config)
       const bar = new ProgressBar(process.stderr, options.json !== true)
-      const work = withCore(config, (native) => {
+      const work = withReadOnlyCore(config, (native) => {
         const { number: head } = JSON.parse(native.nodeInfo()) as { number: number }
         const to = options.to ?? head
         if (to > head) throw new Error(`--to: there is no block ${to}: the head is block ${head}`)

@@ -1,6 +1,6 @@
 import { closeSync, openSync, rmSync, statSync } from 'node:fs'
 import { Command } from 'commander'
-import { assertDataExists, withCore } from './openCore.ts'
+import { withReadOnlyCore } from './openCore.ts'
 import { addChainOptions, addDevelopmentOptions, configFrom, type Parsed } from './options.ts'
 import { ProgressBar } from './progressBar.ts'
 import { wholeNumber } from './wholeNumber.ts'
@@ -16,13 +16,12 @@ export function exportCommand(): Command {
       const { from, to } = options
       if (from > to) throw new Error(`--from: block ${from} comes after block ${to} of --to`)
       const config = configFrom(options, { mining: 'off' })
-      assertDataExists(config)
       const bar = new ProgressBar(process.stderr, options.json !== true)
       const onProgress = (_error: Error | null, progress: string): void => {
         const { number } = JSON.parse(progress) as { number: number }
         bar.show(`block ${number}`, number - from + 1, to - from + 1)
       }
-      const work = withCore(config, (native) => {
+      const work = withReadOnlyCore(config, (native) => {
         const { number: head } = JSON.parse(native.nodeInfo()) as { number: number }
         if (to > head) throw new Error(`--to: there is no block ${to}: the head is block ${head}`)
         return intoNewFile(file, () => native.exportBlocks(file, from, to, onProgress))

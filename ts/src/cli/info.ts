@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { dataDirOf } from '../config/network.ts'
-import { assertDataExists, withCore } from './openCore.ts'
+import { withReadOnlyCore } from './openCore.ts'
 import { addChainOptions, addDevelopmentOptions, configFrom, type Parsed } from './options.ts'
 
 export function infoCommand(): Command {
@@ -9,8 +9,7 @@ export function infoCommand(): Command {
     .option('--json', 'print JSON')
     .action(async (options: Parsed & { json?: boolean }) => {
       const config = configFrom(options, { mining: 'off' })
-      assertDataExists(config)
-      const info = await withCore(config, async (native) => native.nodeInfo())
+      const info = await withReadOnlyCore(config, async (native) => native.nodeInfo())
       if (options.json === true) {
         process.stdout.write(`${info}\n`)
         return

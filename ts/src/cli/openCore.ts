@@ -23,7 +23,7 @@ function hasChain(folder: string): boolean {
   return existsSync(chain) && readdirSync(chain).some((name) => name === 'CURRENT' || /\.(sst|log)$/.test(name))
 }
 
-/** Throws unless a chain exists: a reading command must not create one. */
+/** Throws unless a chain exists: only an import creates one. */
 export function assertDataExists(config: Config): void {
   const folder = dataDirIn(config)
   if (!hasChain(folder)) throw new Error(`${folder}: there is no chain (--data-dir)`)
@@ -69,6 +69,12 @@ export async function withCore<T>(
     process.off('SIGTERM', interrupt)
     await native.closeNode()
   }
+}
+
+/** Like `withCore`, for work that reads a chain that exists: also with a full disk, and beside other readers. */
+export async function withReadOnlyCore<T>(config: Config, work: (native: Addon) => Promise<T>): Promise<T> {
+  assertDataExists(config)
+  return withCore(config, work, 'reading')
 }
 
 /**

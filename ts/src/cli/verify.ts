@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { assertDataExists, withCore } from './openCore.ts'
+import { withReadOnlyCore } from './openCore.ts'
 import { addChainOptions, addDevelopmentOptions, configFrom, type Parsed } from './options.ts'
 import { ProgressBar } from './progressBar.ts'
 import { wholeNumber } from './wholeNumber.ts'
@@ -49,14 +49,15 @@ export function verifyCommand(): Command {
         command.error('error: give --from and --to, or --state, or all of them')
       }
       const config = configFrom(options, { mining: 'off' })
-      assertDataExists(config)
       const bar = new ProgressBar(process.stderr, options.json !== true)
       const onProgress = (_error: Error | null, progress: string): void => {
         const part = JSON.parse(progress) as VerifiedPart
         if ('number' in part) bar.show(`block ${part.number}`, part.number - (from ?? 0) + 1, width(options))
         else bar.show('state', part.keys, estimatedKeys(part), 'keys')
       }
-      const work = withCore(config, (native) => native.verifyBlocks(from ?? null, to ?? null, state, onProgress))
+      const work = withReadOnlyCore(config, (native) =>
+        native.verifyBlocks(from ?? null, to ?? null, state, onProgress),
+      )
       const result = await work.finally(() => bar.end())
       const verified = JSON.parse(result) as Verification
       const problem = problemOf(verified)

@@ -170,9 +170,9 @@ const programMegabytes = 256
  * Most memory for trie nodes by default, in MB: a node must stay below 1 GB while it synchronizes a large state. A command has the machine
  * for itself, and growing from 2.5 to 5 million entries takes a seventh less time than with 1024.
  */
-const mostTrieMegabytes = { node: 192, import: 4096, command: 4096 }
+const mostTrieMegabytes = { node: 192, import: 4096, command: 4096, reading: 4096 }
 
-/** Process that opens a database: a node with its workers and peers, an import, or another command. */
+/** Process that opens a database: a node with its workers and peers, an import, a command that changes it, or a command that reads it. */
 export type DatabaseUse = keyof typeof mostTrieMegabytes
 
 /** Returns the memory of the database in bytes. `memoryBytes`: memory that this process may use. */
