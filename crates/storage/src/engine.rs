@@ -5,11 +5,11 @@
 //! only one recovery path.
 
 use std::cell::Cell;
-use std::fs;
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::{fs, io};
 
 use parking_lot::{MappedRwLockReadGuard, RwLock, RwLockReadGuard};
 use rocksdb::{Cache, ColumnFamily, DB, ErrorKind, LogLevel, Options};
@@ -111,16 +111,15 @@ impl Engine {
         let counts_values =
             counted.map_err(|source| StorageError::Engine { operation: "read the identity", source })?.is_some();
         let nodes = dir.join(DATABASE_FOLDER).join(NODES_FOLDER);
-        let has_lost_writes = has_lost_writes(&folder, &db);
         let file_error = |error| match error {
             NodeFileError::Engine(source) => {
                 StorageError::Engine { operation: "read the row of the node files", source }
             }
             // The row of an earlier write may name files that were merged since.
-            NodeFileError::File(source) if has_lost_writes => StorageError::Damaged {
-                dir: dir.to_path_buf(),
-                source: format!("{source}; later writes are lost with the end of the write-ahead log").into(),
-            },
+            NodeFileError::File(error) if error.kind() == io::ErrorKind::NotFound => {
+                let source = format!("{error}; it was removed, or the end of the write-ahead log is lost").into();
+                StorageError::Damaged { dir: dir.to_path_buf(), source }
+            }
             NodeFileError::File(source) => StorageError::from_file_error(dir, source),
         };
         let files = NodeFiles::open(&db, nodes, *is_temporary, *is_read_only).map_err(file_error)?;
@@ -128,7 +127,7 @@ impl Engine {
         let engine = Self {
             journal,
             files: Arc::new(files),
-            has_lost_writes,
+            has_lost_writes: has_lost_writes(&folder, &db),
             db,
             counts_values,
             is_read_only: *is_read_only,

@@ -219,10 +219,9 @@ fn missing_and_truncated_files_fail_the_start() {
         expect_damaged();
         fs::remove_file(&path).unwrap();
         expect_damaged();
-        // As after a damaged log, whose end named other files.
-        fs::write(dir.path().join("chain/writes"), u64::MAX.to_string()).unwrap();
+        // The end of a damaged log may have named other files.
         let error = Store::open(dir.path(), &identity(), &small_journal()).err().unwrap();
-        assert!(error.to_string().ends_with("lost with the end of the write-ahead log"), "{error}");
+        assert!(error.to_string().ends_with("removed, or the end of the write-ahead log is lost"), "{error}");
     }
 }
 
