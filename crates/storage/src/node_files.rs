@@ -147,16 +147,17 @@ impl NodeFiles {
             for entry in segment.index.find(hash.as_slice())? {
                 let location = entry.location();
                 let node = match usize::from(location.place.file()) < contents.messages.count {
-                    true => contents.read_message(location).map_err(at(location.place))?.into(),
-                    false => self.read(&contents, location.place, location.length as usize)?,
+                    true => contents.read_message(location).map_err(at(location.place)).map(SourceNode::from),
+                    false => self.read(&contents, location.place, location.length as usize),
                 };
+                let node = node.map_err(from_segment(segment.number))?;
                 let found = keccak256_uncached(&node.message);
                 if found == *hash {
                     return Ok(Some(node));
                 }
                 // Different hashes can have the same prefix.
                 if prefix(found.as_slice()) != prefix(hash.as_slice()) {
-                    return Err(mismatch(location.place));
+                    return Err(from_segment(segment.number)(mismatch(location.place)));
                 }
             }
         }
@@ -539,6 +540,14 @@ fn at(place: NodePlace) -> impl Fn(io::Error) -> io::Error {
     move |error| {
         let name = data_path(Path::new(NODES_FOLDER), place.file().into());
         io::Error::new(error.kind(), format!("{}, offset {}: {error}", name.display(), place.offset()))
+    }
+}
+
+/// Adds the index segment that has the place: it may be the damaged file.
+fn from_segment(number: u64) -> impl Fn(io::Error) -> io::Error {
+    move |error| {
+        let name = segment_path(Path::new(NODES_FOLDER), number);
+        io::Error::new(error.kind(), format!("{error}; its place is from {}", name.display()))
     }
 }
 

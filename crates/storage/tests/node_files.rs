@@ -193,7 +193,7 @@ fn reading_a_damaged_node_fails() {
     let store = open(dir.path());
     let error = store.by_hash(&hash(0)).unwrap_err();
     assert!(matches!(error, StorageError::Damaged { .. }), "{error}");
-    let fault = "is damaged: nodes/000000.data, offset 0: a node does not match its hash";
+    let fault = "nodes/000000.data, offset 0: a node does not match its hash; its place is from nodes/000000.index";
     assert!(error.to_string().ends_with(fault), "{error}");
     expect_values(&store, 1..300);
     // A hash that shares its prefix with a stored one is absent.
