@@ -345,6 +345,22 @@ mod tests {
     }
 
     #[test]
+    fn only_the_first_contract_makes_local_calls_of_the_bridge() {
+        // Both return whether the call succeeds: `inner` calls getFederationSize, `outer` calls `inner`.
+        let (inner, outer) = (contract(0x77), contract(0x78));
+        let size = hex!("63802ad4b660e01b600052 6000600060046000600063010000065af1 60005260206000f3");
+        let forward = [&hex!("6020600060006000600073")[..], inner.as_slice(), &hex!("5af15060206000f3")].concat();
+        let world = world(&[(BRIDGE, &[]), (inner, &size), (outer, &forward)]);
+        let succeeds = |to| {
+            let request = CallRequest { to: Some(to), gas: 1_000_000, ..CallRequest::default() };
+            let spec = ChainSpec::regtest();
+            let outcome = call(&spec, env(5), Arc::clone(&world), &NoAncestors, &request, &Deadline::none()).unwrap();
+            U256::from_be_slice(&outcome.output)
+        };
+        assert_eq!((succeeds(inner), succeeds(outer)), (U256::ONE, U256::ZERO));
+    }
+
+    #[test]
     fn rejects_values_of_two_to_the_255_wei() {
         let request = CallRequest { value: U256::MAX, gas: 100_000, ..CallRequest::default() };
         let result = call(&ChainSpec::regtest(), env(5), world(&[]), &NoAncestors, &request, &Deadline::none());

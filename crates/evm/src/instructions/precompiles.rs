@@ -58,7 +58,8 @@ pub(super) fn call(
     let data = interpreter.memory.slice_range(input);
     let mut context = PrecompileContext {
         call_depth: depth as u32,
-        is_local_call: machine.origin.is_local_call,
+        // The reference hands the mark of a local call on to the calls of the first contract only.
+        is_local_call: machine.origin.is_local_call && depth == 0,
         caller: interpreter.input.target_address,
         value: request.value,
         call_scheme: request.kind,
