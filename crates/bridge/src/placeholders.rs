@@ -24,8 +24,21 @@ fn empty_pushes(script: &RedeemScript, has_selector: bool) -> Result<usize> {
 
 /// Returns the input script without signatures. Fails if the redeem script is no multisig.
 pub(crate) fn legacy_script(script: &RedeemScript) -> Result<Vec<u8>> {
-    let mut input = vec![0; empty_pushes(script, script.is_erp())?];
-    push_data(&mut input, &script.bytes);
+    behind_empty_pushes(empty_pushes(script, script.is_erp())?, &script.bytes)
+}
+
+/// Returns the input script of a script that requires the signature of one key.
+pub(crate) fn single_key_script(script: &[u8]) -> Result<Vec<u8>> {
+    behind_empty_pushes(2, script)
+}
+
+/// Fails if the script has more bytes than the reference's library can push.
+fn behind_empty_pushes(count: usize, script: &[u8]) -> Result<Vec<u8>> {
+    if script.len() > usize::from(u16::MAX) {
+        return Err(MethodFailure::Rejected);
+    }
+    let mut input = vec![0; count];
+    push_data(&mut input, script);
     Ok(input)
 }
 
@@ -41,4 +54,22 @@ pub(crate) fn segwit_script(script: &RedeemScript) -> Vec<u8> {
     let mut input = Vec::new();
     push_data(&mut input, &p2wsh_program(&script.bytes));
     input
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn redeem_scripts_above_65535_bytes_cannot_be_pushed() {
+        for (size, fits) in [(65_535, true), (65_536, false)] {
+            let (first, second) = (vec![7; 60_000], vec![7; size - 60_000 - 9]);
+            let mut bytes = vec![0x51];
+            [&first, &second].into_iter().for_each(|key| push_data(&mut bytes, key));
+            bytes.extend([0x52, 0xae]);
+            assert_eq!(bytes.len(), size);
+            let script = RedeemScript::recognize(&bytes).unwrap();
+            assert_eq!((legacy_script(&script).is_ok(), segwit_witness(&script).is_ok()), (fits, true));
+        }
+    }
 }

@@ -11,7 +11,7 @@ use crate::peg_out_index::index_hash;
 use crate::placeholders;
 use crate::redeem_script::redeem_script_of_input;
 use crate::storage::Storage;
-use rhizome_bitcoin::BitcoinTransaction;
+use rhizome_bitcoin::{BitcoinTransaction, OutputKind, output_kind};
 use rhizome_primitives::{B256, Rule};
 
 /// The role of a registered transaction.
@@ -71,7 +71,7 @@ fn is_unsigned_hash(ctx: &CallContext<'_>, transaction: &BitcoinTransaction, exp
 }
 
 /// Returns the id that a transaction had before it was signed, display order; `None` if an input has no redeem script.
-/// Until RSKIP-305 a redeem script that is no multisig is a call error.
+/// Until RSKIP-305 a redeem script is a call error if it is neither a multisig nor an output script of one key.
 fn hash_without_signatures(ctx: &CallContext<'_>, transaction: &BitcoinTransaction) -> Result<Option<B256>> {
     if transaction.has_witness() {
         return Ok(Some(display_id(transaction)));
@@ -84,8 +84,46 @@ fn hash_without_signatures(ctx: &CallContext<'_>, transaction: &BitcoinTransacti
             true if script.required_signatures()? > placeholders::SCRIPT_SIGNATURES => return Ok(None),
             true => placeholders::legacy_script(&script)?,
             false if ctx.has(Rule::Rskip305) => return Ok(None),
-            false => return Err(MethodFailure::Rejected),
+            false => match output_kind(&script.bytes)? {
+                OutputKind::PayToKeyHash(_) | OutputKind::RawKey => placeholders::single_key_script(&script.bytes)?,
+                _ => return Err(MethodFailure::Rejected),
+            },
         };
     }
     Ok(Some(display_id(&unsigned)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::Call;
+    use rhizome_bitcoin::{OutPoint, TransactionInput, TransactionOutput, push_data};
+    use rhizome_primitives::{Network, Rules, hex};
+
+    /// The results are those of the reference, `None` its call errors.
+    #[test]
+    fn scripts_of_one_key_have_a_signature_until_rskip305() {
+        let hash_of = |rules: Rules, last: &[u8]| {
+            let mut script = vec![1, 1];
+            push_data(&mut script, last);
+            let outpoint = OutPoint { txid: [0x33; 32], index: 0 };
+            let inputs = vec![TransactionInput { outpoint, script, sequence: u32::MAX, witness: Vec::new() }];
+            let outputs = vec![TransactionOutput { satoshis: 1000, script: vec![0x51] }];
+            let transaction = BitcoinTransaction { version: 2, inputs, outputs, lock_time: 0 };
+            let call = Call::local(Network::Regtest, rules, 1);
+            let hash = hash_without_signatures(&CallContext::of(&call).unwrap(), &transaction);
+            hash.ok().map(|hash| hash.map(hex::encode))
+        };
+        let raw_key = [&[0x21, 2][..], &[0x11; 32], &[0xac]].concat();
+        let key_hash = [&[0x76, 0xa9, 20][..], &[0x22; 20], &[0x88, 0xac]].concat();
+        for (last, expected) in [
+            (&raw_key[..], Some("8799390fdc9c7c9eda5911fcdf898d7e4f85a2232b609fd36ccd7ea5080d0bb6")),
+            (&key_hash, Some("a59282d0eb18529ae506299ddfed52b2d58be9686c4f289df904dba0c97592d3")),
+            (&[1, 0x51, 0xac], None),
+            (&[0x51, 0x87], None),
+        ] {
+            assert_eq!(hash_of(Rules::none(), last), expected.map(|hash| Some(hash.to_string())));
+            assert_eq!(hash_of(Rules::all(), last), Some(None));
+        }
+    }
 }
