@@ -139,15 +139,25 @@ impl RedeemScript {
 /// Returns the redeem script of an input (docs/spec/bridge.md, 4.4). It may be any script: check
 /// [`RedeemScript::is_multisig`].
 pub(crate) fn redeem_script_of_input(transaction: &BitcoinTransaction, input: usize) -> Result<Option<RedeemScript>> {
+    last_script(transaction, input)?.map(RedeemScript::recognize).transpose()
+}
+
+/// Returns the last push of an input, if it parses as a script.
+pub(crate) fn last_script(transaction: &BitcoinTransaction, input: usize) -> Result<Option<&[u8]>> {
     let input = transaction.inputs.get(input).ok_or(MethodFailure::Rejected)?;
     let script = match input.witness.last() {
         Some(push) => Some(push.as_slice()),
         None => parse_script(&input.script)?.last().and_then(|chunk| chunk.data),
     };
-    match script {
-        Some(script) if parse_script(script).is_ok() => RedeemScript::recognize(script).map(Some),
-        _ => Ok(None),
-    }
+    Ok(script.filter(|script| parse_script(script).is_ok()))
+}
+
+/// Fails for a script that the reference's library cannot write again: a push with a length of four bytes has more than
+/// 520 bytes.
+pub(crate) fn check_rewritable(script: &[u8]) -> Result<()> {
+    let is_too_long =
+        |chunk: &Chunk<'_>| chunk.opcode == opcode::PUSHDATA4 && chunk.data.is_some_and(|data| data.len() > 520);
+    if parse_script(script)?.iter().any(is_too_long) { Err(MethodFailure::Rejected) } else { Ok(()) }
 }
 
 /// The numbers of a standard multisig.

@@ -5,7 +5,7 @@ use crate::context::CallContext;
 use crate::error::{MethodFailure, Result};
 use crate::federation::{Federation, FederationVersion};
 use crate::federation_outputs::{output_scripts, outputs_to, sum};
-use crate::redeem_script::redeem_script_of_input;
+use crate::redeem_script::{RedeemScript, check_rewritable, last_script, redeem_script_of_input};
 use rhizome_bitcoin::script::p2sh_p2wsh_script;
 use rhizome_bitcoin::{BitcoinTransaction, hash160, p2sh_script, spends_correctly};
 use rhizome_primitives::Rule;
@@ -78,6 +78,7 @@ impl LegacyTyping<'_> {
             if is_testnet_constant(self.ctx, federation)? {
                 return Ok(false);
             }
+            check_rewritable(part)?;
             if federation.standard_redeem_script(self.ctx)? == part {
                 return Ok(true);
             }
@@ -111,14 +112,17 @@ impl LegacyTyping<'_> {
     /// Returns true if the redeem script of an input has one of the output scripts.
     fn comes_from(&self, scripts: &[Vec<u8>]) -> Result<bool> {
         for input in 0..self.transaction.inputs.len() {
-            let Some(script) = redeem_script_of_input(self.transaction, input)? else { continue };
+            let Some(script) = last_script(self.transaction, input)? else { continue };
             let compared = match self.ctx.has(Rule::Rskip201) {
-                true if !script.is_multisig() => continue,
-                true => script.standard_part()?,
-                false => &script.bytes,
+                true => match RedeemScript::recognize(script)? {
+                    script if script.is_multisig() => script.standard_part()?.to_vec(),
+                    _ => continue,
+                },
+                false => script.to_vec(),
             };
-            let is_segwit = || self.ctx.has(Rule::Rskip305) && scripts.contains(&p2sh_p2wsh_script(compared));
-            if scripts.contains(&p2sh_script(&hash160(compared))) || is_segwit() {
+            check_rewritable(&compared)?;
+            let is_segwit = || self.ctx.has(Rule::Rskip305) && scripts.contains(&p2sh_p2wsh_script(&compared));
+            if scripts.contains(&p2sh_script(&hash160(&compared))) || is_segwit() {
                 return Ok(true);
             }
         }
@@ -134,4 +138,45 @@ fn standard_scripts(ctx: &CallContext<'_>, federations: &[Rc<Federation>]) -> Re
 fn is_testnet_constant(ctx: &CallContext<'_>, federation: &Federation) -> Result<bool> {
     let is_candidate = federation.version == FederationVersion::NonStandardErp;
     Ok(is_candidate && federation.redeem_script(ctx)? == crate::redeem_script::TESTNET_REDEEM_SCRIPT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::Call;
+    use rhizome_bitcoin::{OutPoint, TransactionInput, push_data};
+    use rhizome_primitives::{Network, Rules};
+
+    /// Returns whether the last push of the only input has the script of a federation; `None` for a call error.
+    fn comes_from_a_federation(rules: Rules, last: &[u8]) -> Option<bool> {
+        let mut script = Vec::new();
+        push_data(&mut script, last);
+        let outpoint = OutPoint { txid: [1; 32], index: 0 };
+        let inputs = vec![TransactionInput { outpoint, script, sequence: 0, witness: Vec::new() }];
+        let transaction = BitcoinTransaction { version: 2, inputs, outputs: Vec::new(), lock_time: 0 };
+        let call = Call::local(Network::Regtest, rules, 1);
+        let ctx = CallContext::of(&call).unwrap();
+        let (live, retiring, retired_script) = (Vec::new(), None, None);
+        let typing = LegacyTyping { ctx: &ctx, transaction: &transaction, live, retiring, retired_script };
+        typing.comes_from(&[]).ok()
+    }
+
+    #[test]
+    fn scripts_are_recognized_since_rskip201() {
+        let empty_number = [0, 1, 7, 0x51, 0xae];
+        assert_eq!(comes_from_a_federation(Rules::none(), &empty_number), Some(false));
+        assert_eq!(comes_from_a_federation(Rules::all(), &empty_number), None);
+    }
+
+    #[test]
+    fn long_pushes_with_four_bytes_of_length_cannot_be_written_again() {
+        let long_push = |size: u16| [&[0x4e][..], &u32::from(size).to_le_bytes(), &vec![7; size.into()]].concat();
+        for (size, result) in [(520, Some(false)), (521, None)] {
+            let multisig = [&[0x51][..], &long_push(size), &[0x51, 0xae]].concat();
+            assert_eq!(comes_from_a_federation(Rules::none(), &long_push(size)), result);
+            assert_eq!(comes_from_a_federation(Rules::all(), &multisig), result);
+            // Only the multisig is written again.
+            assert_eq!(comes_from_a_federation(Rules::all(), &long_push(size)), Some(false));
+        }
+    }
 }
