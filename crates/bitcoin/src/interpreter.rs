@@ -13,6 +13,8 @@ use crate::transaction::{BitcoinTransaction, TransactionInput};
 const MAXIMUM_SCRIPT: usize = 10_000;
 /// Maximum size of a push, bytes.
 const MAXIMUM_PUSH: usize = 520;
+/// Maximum number of elements on the stack.
+const MAXIMUM_STACK: usize = 1000;
 /// Maximum number of keys of a multisig.
 const MAXIMUM_KEYS: i64 = 20;
 /// Flag of sequence numbers that are no lock times.
@@ -110,7 +112,7 @@ fn push(stack: &mut Stack, chunk: &Chunk<'_>) -> Option<()> {
         _ => return None,
     };
     stack.push(value);
-    Some(())
+    (stack.len() <= MAXIMUM_STACK).then_some(())
 }
 
 /// Consumes keys, signatures and the extra element. Returns whether all signatures are valid, in the order of the keys.
@@ -305,6 +307,36 @@ mod tests {
             assert_eq!(spends_correctly(&transaction, 0, &output), Ok(false));
         }
         assert_eq!(spends_correctly(&transaction, 1, &output), Err(InputIndexError(1)));
+    }
+
+    #[test]
+    fn a_stack_has_at_most_1000_elements() {
+        let redeem = multisig(1, &[1]);
+        let mut transaction = unsigned(0);
+        let hash = transaction.legacy_signature_hash(0, &redeem).unwrap();
+        let signature = secp256k1::global::SECP256K1.sign_ecdsa(Message::from_digest(hash), &secret(1));
+        let signature = [&signature.serialize_der()[..], &[1]].concat();
+        // Dummy element and signature, then the three elements that the redeem script pushes.
+        for (others, is_valid) in [(995, true), (996, false)] {
+            let mut script = vec![opcode::NUMBER_1; others];
+            [&[], signature.as_slice(), &redeem].iter().for_each(|element| push_data(&mut script, element));
+            transaction.inputs[0].script = script;
+            assert_eq!(spends_correctly(&transaction, 0, &p2sh_script(&hash160(&redeem))), Ok(is_valid));
+        }
+    }
+
+    #[test]
+    fn a_signature_of_one_input_covers_the_first_witness() {
+        let mut both = unsigned(0);
+        let second = both.inputs[0].clone();
+        both.inputs[0].witness = vec![vec![7]];
+        both.inputs.push(second.clone());
+        let mut alone = both.clone();
+        alone.inputs = vec![TransactionInput { witness: vec![vec![7]], ..second }];
+        let hash = |transaction: &BitcoinTransaction, input| transaction.typed_signature_hash(input, &[0x51], 0x81);
+        assert_eq!(hash(&both, 1), hash(&alone, 0));
+        alone.inputs[0].witness.clear();
+        assert_ne!(hash(&both, 1), hash(&alone, 0));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::digest::{Digest, sha256d};
 use crate::script::without_code_separators;
-use crate::transaction::{BitcoinTransaction, TransactionOutput};
+use crate::transaction::{BitcoinTransaction, TransactionInput, TransactionOutput};
 use crate::varint::put_sized_bytes;
 
 /// Signature hash type of all inputs and outputs.
@@ -62,7 +62,9 @@ impl BitcoinTransaction {
             others.for_each(|(_, other)| other.sequence = 0);
         }
         if hash_type & ANYONE_CAN_PAY != 0 {
-            copy.inputs = vec![copy.inputs.swap_remove(input)];
+            // The library keeps witnesses apart from inputs, so the only input left has the first witness.
+            let witness = copy.inputs.first_mut().map(|first| std::mem::take(&mut first.witness)).unwrap_or_default();
+            copy.inputs = vec![TransactionInput { witness, ..copy.inputs.swap_remove(input) }];
         }
         let mut preimage = copy.serialize();
         preimage.extend(u32::from(hash_type).to_le_bytes());
