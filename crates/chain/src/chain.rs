@@ -415,7 +415,7 @@ impl Chain {
         Ok(self.archive.store.flush()?)
     }
 
-    /// Returns true if the start found fewer writes in the database than the last orderly stop had left.
+    /// Returns true if the start found fewer writes in the database than its log has, or than the last orderly stop had left.
     pub fn has_lost_writes(&self) -> Result<bool, ChainError> {
         Ok(self.archive.store.has_lost_writes()?)
     }

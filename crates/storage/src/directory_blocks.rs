@@ -9,7 +9,7 @@ use rocksdb::{DB, Options};
 use crate::columns::{BLOCKS, DIFFICULTY_CORRECTION_KEY, HEIGHTS, META};
 use crate::database_identity::{LAYOUT, has_list, stored_identity, stored_versions};
 use crate::directory_lock::shared_lock;
-use crate::engine::{DATABASE_FOLDER, has_lost_writes, opening_error};
+use crate::engine::{DATABASE_FOLDER, expected_writes, opening_error};
 use crate::options::{ChainIdentity, NodeVersions};
 use crate::record::{self, StoredBlock};
 use crate::{HeightEntry, StorageError};
@@ -40,6 +40,7 @@ pub struct DirectoryBlocks {
     db: DB,
     dir: PathBuf,
     last: u64,
+    has_lost_writes: bool,
     difficulty_correction: U256,
     _lock: Option<File>,
 }
@@ -49,6 +50,7 @@ impl DirectoryBlocks {
     pub fn open(dir: &Path, expected: &ChainIdentity) -> Result<Self, StorageError> {
         check_database(dir)?;
         let lock = shared_lock(dir)?;
+        let expected_writes = expected_writes(&dir.join(DATABASE_FOLDER));
         let mut options = Options::default();
         options.set_max_open_files(256);
         let db = DB::open_cf_for_read_only(&options, dir.join(DATABASE_FOLDER), [META, BLOCKS, HEIGHTS], false);
@@ -64,7 +66,8 @@ impl DirectoryBlocks {
             None => return Err(StorageError::damaged_row(META, b"identity", "is missing")),
         }
         let (dir, difficulty_correction) = (dir.to_path_buf(), U256::ZERO);
-        let mut blocks = Self { db, dir, last: 0, difficulty_correction, _lock: lock };
+        let has_lost_writes = db.latest_sequence_number() < expected_writes;
+        let mut blocks = Self { db, dir, last: 0, has_lost_writes, difficulty_correction, _lock: lock };
         blocks.last = blocks.highest_main()?;
         if let Some(row) = blocks.row(META, DIFFICULTY_CORRECTION_KEY)? {
             let damaged = || StorageError::damaged_row(META, DIFFICULTY_CORRECTION_KEY, "is no number");
@@ -78,9 +81,9 @@ impl DirectoryBlocks {
         self.last
     }
 
-    /// Returns true if the database has fewer writes than at its last orderly stop: its last blocks are lost.
+    /// Returns true if the database has fewer writes than its log or its last orderly stop: its last blocks are lost.
     pub fn has_lost_writes(&self) -> bool {
-        has_lost_writes(&self.dir.join(DATABASE_FOLDER), &self.db)
+        self.has_lost_writes
     }
 
     /// Returns the hash of the block of the best chain at a height.

@@ -21,7 +21,7 @@ use crate::dropped_blocks::DroppedBlocks;
 use crate::node_files::{NodeFileError, NodeFiles};
 use crate::node_journal::{FlushError, NodeJournal};
 use crate::options::{ChainIdentity, StoreOptions};
-use crate::{StorageError, journal_rows, missing_log};
+use crate::{StorageError, journal_rows, write_ahead_log};
 
 pub(crate) const DATABASE_FOLDER: &str = "chain";
 /// Folder of the node files inside the database folder.
@@ -34,10 +34,11 @@ const JOURNAL_SHARE: usize = 4;
 /// an error, as after a loss of power; all writes of an orderly stop are on the disk.
 const WRITES_FILE: &str = "writes";
 
-/// Returns true if a database has fewer writes than at its last orderly stop: the end of its log is damaged.
-pub(crate) fn has_lost_writes(folder: &Path, db: &DB) -> bool {
-    let writes = fs::read_to_string(folder.join(WRITES_FILE)).ok().and_then(|writes| writes.parse::<u64>().ok());
-    writes.is_some_and(|writes| db.latest_sequence_number() < writes)
+/// Returns the number of writes that a database must have: its writes at the last orderly stop, and the complete ones in its log. With
+/// fewer ones after opening it, the log is damaged.
+pub(crate) fn expected_writes(folder: &Path) -> u64 {
+    let stopped = fs::read_to_string(folder.join(WRITES_FILE)).ok().and_then(|writes| writes.parse().ok());
+    stopped.max(write_ahead_log::last_sequence(folder)).unwrap_or_default()
 }
 
 /// Consecutive single blocks that an import may write. With more of them it is over.
@@ -52,7 +53,7 @@ pub(crate) struct Engine {
     /// Whether the references to long values are counted: in directories with current nodes.
     pub(crate) counts_values: bool,
     is_read_only: bool,
-    /// Whether the database has fewer writes than at its last orderly stop.
+    /// Whether the database has fewer writes than [`expected_writes`].
     pub(crate) has_lost_writes: bool,
     /// Whether an import of many blocks writes the history.
     is_import: AtomicBool,
@@ -89,13 +90,16 @@ impl Engine {
         };
         let classify = |source| opening_error(dir, source, options.write_buffer_bytes);
         // A loss of power may leave no log at all, which the check of the logs takes for damage. Opening makes one.
-        let has_logs = missing_log::has_log(&folder) || !folder.join(CURRENT_FILE).exists();
+        let has_logs = write_ahead_log::has_log(&folder) || !folder.join(CURRENT_FILE).exists();
         if !is_read_only && !has_logs {
             drop(open(false, false).map_err(classify)?);
         }
+        let expected_writes = expected_writes(&folder);
         let database = match open(*is_read_only, true) {
             Err(error) if error.kind() == ErrorKind::Corruption => {
-                if let Some(log) = open(true, false).and_then(|db| missing_log::find(&db)).map_err(classify)? {
+                if let Some(log) =
+                    open(true, false).and_then(|db| write_ahead_log::find_missing(&db)).map_err(classify)?
+                {
                     let source = format!("{DATABASE_FOLDER}/{log} is missing").into();
                     return Err(StorageError::Damaged { dir: dir.to_path_buf(), source });
                 }
@@ -127,7 +131,7 @@ impl Engine {
         let engine = Self {
             journal,
             files: Arc::new(files),
-            has_lost_writes: has_lost_writes(&folder, &db),
+            has_lost_writes: db.latest_sequence_number() < expected_writes,
             db,
             counts_values,
             is_read_only: *is_read_only,

@@ -47,7 +47,6 @@ mod log_index;
 mod log_shard;
 mod main_hashes;
 mod merged_lists;
-mod missing_log;
 mod node_cache;
 mod node_files;
 mod node_journal;
@@ -65,6 +64,7 @@ mod table_file;
 mod takeover;
 mod value_references;
 mod write;
+mod write_ahead_log;
 mod write_faults;
 
 #[cfg(test)]

@@ -523,7 +523,7 @@ impl Store {
         flushed.map_err(|source| self.database.begin_fault(NodeFileError::Engine(source), PROBE_BYTES))
     }
 
-    /// Returns true if the start found fewer writes than the last orderly stop had left: the log was damaged since.
+    /// Returns true if the start found fewer writes than the log has, or than the last orderly stop had left: the log is damaged.
     pub fn has_lost_writes(&self) -> Result<bool, StorageError> {
         Ok(self.database.engine()?.has_lost_writes)
     }

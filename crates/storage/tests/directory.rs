@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rhizome_primitives::{B256, keccak256};
-use rhizome_storage::{ChainIdentity, Durability, NodeVersions, StorageError, Store, StoreOptions};
+use rhizome_storage::{ChainIdentity, DirectoryBlocks, Durability, NodeVersions, StorageError, Store, StoreOptions};
 
 use crate::{TestBlock, identity, small};
 
@@ -53,6 +53,48 @@ fn writes_that_a_damaged_log_loses_are_noticed() {
     fs::write(copy.path().join("chain").join(log.file_name().unwrap()), b"").unwrap();
     let store = Store::open(copy.path(), &identity(), &small()).unwrap();
     assert_eq!((store.head().unwrap(), store.has_lost_writes().unwrap()), (Some(first.hash), false));
+}
+
+#[test]
+fn a_log_that_is_damaged_before_its_end_is_noticed_after_a_kill() {
+    // Several writes in a block of the log, and several blocks for a write.
+    for length in [3_000, 150_000] {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path(), &identity(), &small()).unwrap();
+        let raw: Vec<u8> = (0..length).map(|index: u32| keccak256(index.to_be_bytes())[0]).collect();
+        let blocks: Vec<_> =
+            (1..=12).map(|number| TestBlock { raw: raw.clone(), ..TestBlock::new(number, "a") }).collect();
+        for block in &blocks {
+            block.write_best(&store);
+        }
+        let log = logs_of(dir.path()).pop().unwrap();
+        let whole = fs::read(&log).unwrap();
+        let block_at = |index: usize| whole.windows(32).position(|part| part == blocks[index].hash.as_slice()).unwrap();
+        let opened = |bytes: &[u8]| {
+            let copy = tempfile::tempdir().unwrap();
+            copy_folder(&dir.path().join("chain"), &copy.path().join("chain")).unwrap();
+            fs::write(copy.path().join("chain").join(log.file_name().unwrap()), bytes).unwrap();
+            let blocks = DirectoryBlocks::open(copy.path(), &identity()).unwrap();
+            let found = (blocks.last(), blocks.has_lost_writes());
+            let head = blocks.main_hash(found.0).unwrap();
+            drop(blocks);
+            let store = Store::open(copy.path(), &identity(), &small()).unwrap();
+            assert_eq!((store.head().unwrap(), store.has_lost_writes().unwrap()), (head, found.1));
+            found
+        };
+        let at = block_at(6);
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1;
+        let mut zeroed = whole.clone();
+        zeroed[at..at + 1_000].fill(0);
+        assert_eq!(opened(&whole), (12, false));
+        assert_eq!(opened(&damaged), (6, true));
+        assert_eq!(opened(&zeroed), (6, true));
+        // The end of a log is lost, or a kill or a full disk has ended a write.
+        assert_eq!(opened(&whole[..at]), (6, false));
+        assert_eq!(opened(&whole[..(at + block_at(7)) / 2]), (6, false));
+        assert_eq!(opened(&whole[..whole.len() - 1]), (11, false));
+    }
 }
 
 #[test]
