@@ -125,7 +125,6 @@ impl Header {
 
     /// Creates the header of block 0. `state_root` is the root of the genesis state in the current format; the
     /// specification can override it.
-    /// put another into the header.
     pub fn genesis(spec: &ChainSpec, state_root: B256) -> Header {
         let genesis = &spec.genesis;
         let gas_limit = genesis.gas_limit.to_be_bytes();

@@ -327,7 +327,6 @@ impl Transaction {
 
     /// Returns true if the transaction has the form of REMASC except for the gas limit. If that is absent, the
     /// reference rejects the whole block.
-    /// the whole block.
     pub(crate) fn has_remasc_form_but_gas(&self) -> bool {
         self.to == Some(REMASC)
             && self.data.is_empty()
