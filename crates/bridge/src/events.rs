@@ -6,7 +6,7 @@ mod legacy;
 use crate::context::CallContext;
 use crate::display_order::display_id;
 use crate::federation::{Federation, member_address};
-use crate::public_key::CompressedKey;
+use crate::public_key::{self, CompressedKey};
 use crate::slots::pending_federation::FederationMember;
 use crate::units::WEI_PER_SATOSHI;
 use rhizome_bitcoin::BitcoinTransaction;
@@ -126,6 +126,12 @@ struct CommittedFederation {
     address: String,
 }
 
+impl CommittedFederation {
+    fn key_bytes(&self) -> Vec<u8> {
+        self.keys.iter().map(public_key::encoded).collect::<Vec<_>>().concat()
+    }
+}
+
 /// A committed federation, and the one before it.
 pub(crate) fn commit_federation(
     logs: &mut Vec<Log>,
@@ -147,7 +153,7 @@ pub(crate) fn commit_federation(
         legacy::commit_federation(logs, &old, &new, activation_height);
         return Ok(());
     }
-    let (old_keys, new_keys) = (old.keys.concat(), new.keys.concat());
+    let (old_keys, new_keys) = (old.key_bytes(), new.key_bytes());
     let values = [
         Value::Bytes(&old_keys),
         Value::Bytes(old.address.as_bytes()),

@@ -11,6 +11,7 @@ pub(crate) use roles::{
 
 use crate::context::CallContext;
 use crate::error::{MethodFailure, Result};
+use crate::public_key;
 use crate::scripts;
 use crate::slots::pending_federation::FederationMember;
 use rhizome_bitcoin::BitcoinAddress;
@@ -129,6 +130,6 @@ impl Federation {
 
     /// Returns the member with this Bitcoin key.
     pub(crate) fn member_with_bitcoin_key(&self, key: &[u8]) -> Option<&FederationMember> {
-        self.members.iter().find(|member| member.bitcoin == key)
+        self.members.iter().find(|member| public_key::encoded(&member.bitcoin) == key)
     }
 }

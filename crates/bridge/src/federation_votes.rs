@@ -5,7 +5,7 @@ use crate::election::{self, VoteOutcome};
 use crate::error::{MethodFailure, Result};
 use crate::federation;
 use crate::federation_change;
-use crate::public_key::{CompressedKey, compressed};
+use crate::public_key::{CompressedKey, compressed, encoded};
 use crate::return_value::ReturnValue;
 use crate::slots::election::VoteSpec;
 use crate::slots::pending_federation::FederationMember;
@@ -206,5 +206,5 @@ pub(crate) fn pending_key(storage: &mut Storage<'_>, index: i32, key: KeyType) -
     let Some(pending) = storage.pending.get(&mut storage.slots)? else { return Ok(ReturnValue::Bytes(Vec::new())) };
     let member = usize::try_from(index).ok().and_then(|index| pending.members.get(index));
     let member = member.ok_or(MethodFailure::Rejected)?;
-    Ok(ReturnValue::Bytes(key.of_member(member).to_vec()))
+    Ok(ReturnValue::Bytes(encoded(key.of_member(member)).to_vec()))
 }

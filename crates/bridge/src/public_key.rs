@@ -7,20 +7,31 @@
 use rhizome_primitives::{Address, keccak256};
 use secp256k1::PublicKey;
 
-/// A compressed public key.
+/// A compressed public key. Infinity, which has no such form, is 33 zeros here: write keys with [`encoded`].
 pub(crate) type CompressedKey = [u8; 33];
 
 /// The encoding of the point at infinity.
 pub(crate) const INFINITY: [u8; 1] = [0];
+const INFINITE: CompressedKey = [0; 33];
 
 /// Returns the point that an encoding stands for; `None` if it is malformed, infinity, or not on the curve.
 pub(crate) fn point(encoded: &[u8]) -> Option<PublicKey> {
     PublicKey::from_slice(encoded).ok()
 }
 
-/// Returns the compressed form of an encoded point; `None` as for [`point`].
+/// Returns the compressed form of an encoded point; `None` if it is no key.
 pub(crate) fn compressed(encoded: &[u8]) -> Option<CompressedKey> {
-    Some(point(encoded)?.serialize())
+    if encoded == INFINITY { Some(INFINITE) } else { Some(point(encoded)?.serialize()) }
+}
+
+/// Returns the bytes of a compressed key.
+pub(crate) fn encoded(key: &CompressedKey) -> &[u8] {
+    if *key == INFINITE { &INFINITY } else { key }
+}
+
+/// Returns the key that [`encoded`] wrote.
+pub(crate) fn stored(encoded: &[u8]) -> Option<CompressedKey> {
+    if encoded == INFINITY { Some(INFINITE) } else { encoded.try_into().ok() }
 }
 
 /// Returns true if the reference accepts an encoding as a key: infinity included.
@@ -79,6 +90,8 @@ mod tests {
     fn infinity_is_a_key_without_a_point() {
         assert!(is_key(&INFINITY));
         assert_eq!(point(&INFINITY), None);
+        let key = compressed(&INFINITY).unwrap();
+        assert_eq!((encoded(&key), stored(&INFINITY), point(&key)), (&INFINITY[..], Some(key), None));
         assert_eq!(account(None), address!("dcc703c0e500b653ca82273b7bfad8045d85a470"));
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::constants::{BitcoinRules, Constants, constants};
 use crate::federation::FederationVersion;
+use crate::public_key::encoded;
 use crate::redeem_script::TESTNET_REDEEM_SCRIPT;
 use rhizome_bitcoin::script::{opcode, p2sh_p2wsh_script};
 use rhizome_bitcoin::{BitcoinAddress, hash160, p2sh_script, push_data, push_number};
@@ -27,7 +28,7 @@ pub(crate) fn multisig(keys: &[[u8; 33]]) -> Vec<u8> {
 
 fn put_keys(script: &mut Vec<u8>, keys: &[[u8; 33]]) {
     push_number(script, threshold(keys.len()) as u32);
-    keys.iter().for_each(|key| push_data(script, key));
+    keys.iter().for_each(|key| push_data(script, encoded(key)));
     push_number(script, keys.len() as u32);
 }
 

@@ -6,7 +6,7 @@ use crate::display_order::display_id;
 use crate::error::{MethodFailure, Result};
 use crate::events;
 use crate::federation;
-use crate::public_key::{self, compressed};
+use crate::public_key::{self, compressed, encoded};
 use crate::redeem_script::{RedeemScript, redeem_script_of_input};
 use crate::return_value::ReturnValue;
 use crate::slots::pending_federation::FederationMember;
@@ -16,10 +16,6 @@ use crate::svp;
 use rhizome_bitcoin::{BitcoinTransaction, Digest, parse_script, push_data};
 use rhizome_primitives::{B256, Log, Rule};
 use secp256k1::PublicKey;
-
-/// Number of required signatures from which the reference cannot look up the maker of a signature: redeem scripts then
-/// begin with a push instead of an opcode.
-const UNREADABLE_REQUIREMENT: usize = 16;
 
 /// Adds the signatures of a member to a transaction that waits for them: one signature for each input. `key` is the member's
 /// Bitcoin key, and `request` the hash of the RSK transaction that made the Bitcoin transaction.
@@ -64,7 +60,7 @@ fn sign_spend(
 ) -> Result<()> {
     let federation = federation::proposed(storage, ctx)?.ok_or(MethodFailure::Rejected)?;
     let key = compressed(key).ok_or(MethodFailure::Rejected)?;
-    let member = federation.member_with_bitcoin_key(&key).ok_or(MethodFailure::Rejected)?;
+    let member = federation.member_with_bitcoin_key(encoded(&key)).ok_or(MethodFailure::Rejected)?;
     let waiting = storage.svp.spend_waiting.get(&mut storage.slots)?;
     let (request, mut transaction) = waiting.0.clone().ok_or(MethodFailure::Rejected)?;
     if signatures.len() != transaction.inputs.len() {
@@ -203,7 +199,8 @@ impl MemberKey<'_> {
     fn position(&self, script: &RedeemScript, present: &[BitcoinSignature], hash: &Digest) -> Result<Option<usize>> {
         let keys = script.keys()?;
         let Some(own) = keys.iter().position(|key| key == self.encoded) else { return Ok(None) };
-        if !present.is_empty() && script.required_signatures()? >= UNREADABLE_REQUIREMENT {
+        // The reference cannot look up the maker of a signature among keys that include infinity.
+        if !present.is_empty() && keys.contains(&public_key::INFINITY.to_vec()) {
             return Err(MethodFailure::Rejected);
         }
         // The order of the signatures makes it unlikely that a key before the last found one is needed.

@@ -1,7 +1,7 @@
 //! Events until RSKIP-146: one topic of ASCII text, and data in RLP (docs/spec/bridge.md, 10).
 
 use super::CommittedFederation;
-use crate::public_key::CompressedKey;
+use crate::public_key::{CompressedKey, encoded};
 use rhizome_bitcoin::hash160;
 use rhizome_primitives::{Address, B256, BRIDGE, Log, hex, rlp};
 
@@ -40,7 +40,7 @@ pub(super) fn commit_federation(
 ) {
     let describe = |federation: &CommittedFederation| {
         let (mut items, mut keys) = (Vec::new(), Vec::new());
-        federation.keys.iter().for_each(|key| rlp::put_bytes(&mut keys, key));
+        federation.keys.iter().for_each(|key| rlp::put_bytes(&mut keys, encoded(key)));
         rlp::put_bytes(&mut items, &federation.hash);
         items.extend(rlp::list(&keys));
         rlp::list(&items)

@@ -4,6 +4,7 @@ use super::roles::{Role, active, federation, recorded_creation_height};
 use crate::context::CallContext;
 use crate::error::{MethodFailure, Result};
 use crate::federation_votes::KeyType;
+use crate::public_key::encoded;
 use crate::return_value::ReturnValue;
 use crate::storage::Storage;
 use rhizome_primitives::Rule;
@@ -57,7 +58,7 @@ pub(crate) fn member_key(
     let Some(federation) = federation(storage, ctx, role)? else { return Ok(ReturnValue::Bytes(Vec::new())) };
     let member = usize::try_from(index).ok().and_then(|index| federation.members.get(index));
     let member = member.ok_or(MethodFailure::Rejected)?;
-    Ok(ReturnValue::Bytes(key.of_member(member).to_vec()))
+    Ok(ReturnValue::Bytes(encoded(key.of_member(member)).to_vec()))
 }
 
 /// Returns the redeem script of the active federation.

@@ -6,6 +6,7 @@ use super::pending_federation::FederationMember;
 use super::slot::SlotEncoding;
 use crate::error::{MethodFailure, Result};
 use crate::federation::{Federation, FederationVersion};
+use crate::public_key::{encoded, stored};
 use rhizome_primitives::{Rule, rlp};
 use std::rc::Rc;
 
@@ -46,12 +47,10 @@ fn encode(federation: &Federation, has_three_keys: bool) -> Vec<u8> {
     let mut members = Vec::new();
     for member in &federation.members {
         if !has_three_keys {
-            rlp::put_bytes(&mut members, &member.bitcoin);
+            rlp::put_bytes(&mut members, encoded(&member.bitcoin));
             continue;
         }
-        let mut keys = Vec::new();
-        [&member.bitcoin, &member.rsk, &member.mst].into_iter().for_each(|key| rlp::put_bytes(&mut keys, key));
-        rlp::put_bytes(&mut members, &rlp::list(&keys));
+        rlp::put_bytes(&mut members, &member.encode());
     }
     let mut items = Vec::new();
     rlp::put_u64(&mut items, federation.creation_time as u64);
@@ -66,12 +65,9 @@ fn decode(bytes: &[u8], version: Option<FederationVersion>) -> Option<Federation
     let [time, block, members] = items.as_slice() else { return None };
     let member = |item: &rlp::Item<'_>| {
         if version.is_none() {
-            return Some(FederationMember::with_one_key(item.bytes().try_into().ok()?));
+            return stored(item.bytes()).map(FederationMember::with_one_key);
         }
-        let keys = decode_elements(item.bytes())?;
-        let [bitcoin, rsk, mst] = keys.as_slice() else { return None };
-        let key = |item: &rlp::Item<'_>| item.bytes().try_into().ok();
-        Some(FederationMember { bitcoin: key(bitcoin)?, rsk: key(rsk)?, mst: key(mst)? })
+        FederationMember::decode(&decode_elements(item.bytes())?)
     };
     let mut members = members.list("members").ok()?.iter().map(member).collect::<Option<Vec<_>>>()?;
     members.sort_unstable();

@@ -4,7 +4,7 @@ use super::access::{SlotAccess, decode_elements};
 use super::keys::{PENDING_VERSION, SlotKey};
 use super::slot::SlotEncoding;
 use crate::error::{MethodFailure, Result};
-use crate::public_key::CompressedKey;
+use crate::public_key::{CompressedKey, encoded, stored};
 use rhizome_primitives::{Rule, keccak256, rlp};
 
 /// The value of the version slot of every pending federation.
@@ -28,6 +28,19 @@ impl FederationMember {
     pub(crate) fn shares_key(&self, other: &FederationMember) -> bool {
         self.bitcoin == other.bitcoin || self.rsk == other.rsk || self.mst == other.mst
     }
+
+    /// Returns the list of the keys.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut keys = Vec::new();
+        [&self.bitcoin, &self.rsk, &self.mst].into_iter().for_each(|key| rlp::put_bytes(&mut keys, encoded(key)));
+        rlp::list(&keys)
+    }
+
+    pub(crate) fn decode(keys: &[rlp::Item<'_>]) -> Option<Self> {
+        let [bitcoin, rsk, mst] = keys else { return None };
+        let key = |item: &rlp::Item<'_>| stored(item.bytes());
+        Some(Self { bitcoin: key(bitcoin)?, rsk: key(rsk)?, mst: key(mst)? })
+    }
 }
 
 /// A federation before its commit; members in order.
@@ -44,16 +57,14 @@ impl PendingFederation {
 
     fn encode_keys(&self) -> Vec<u8> {
         let mut items = Vec::new();
-        self.members.iter().for_each(|member| rlp::put_bytes(&mut items, &member.bitcoin));
+        self.members.iter().for_each(|member| rlp::put_bytes(&mut items, encoded(&member.bitcoin)));
         rlp::list(&items)
     }
 
     fn encode_members(&self) -> Vec<u8> {
         let mut items = Vec::new();
         for member in &self.members {
-            let mut keys = Vec::new();
-            [&member.bitcoin, &member.rsk, &member.mst].into_iter().for_each(|key| rlp::put_bytes(&mut keys, key));
-            items.extend(rlp::list(&keys));
+            items.extend(member.encode());
         }
         rlp::list(&items)
     }
@@ -62,12 +73,9 @@ impl PendingFederation {
     fn decode(bytes: &[u8], has_three_keys: bool) -> Option<Self> {
         let member = |item: &rlp::Item<'_>| {
             if !has_three_keys {
-                return Some(FederationMember::with_one_key(item.bytes().try_into().ok()?));
+                return stored(item.bytes()).map(FederationMember::with_one_key);
             }
-            let keys = item.list("member").ok()?;
-            let [bitcoin, rsk, mst] = keys.as_slice() else { return None };
-            let key = |item: &rlp::Item<'_>| item.bytes().try_into().ok();
-            Some(FederationMember { bitcoin: key(bitcoin)?, rsk: key(rsk)?, mst: key(mst)? })
+            FederationMember::decode(&item.list("member").ok()?)
         };
         let members = decode_elements(bytes)?.iter().map(member).collect::<Option<_>>()?;
         Some(Self { members })
