@@ -7,7 +7,7 @@ use rhizome_bitcoin::script::p2wsh_program;
 
 /// Maximum number of signatures that the reference puts into an input script.
 pub(crate) const SCRIPT_SIGNATURES: usize = 16;
-/// More signatures than a federation with witnesses can require: its redeem script has at most 3566 bytes.
+/// More signatures than a federation can require.
 pub(crate) const WITNESS_SIGNATURES: usize = 100;
 /// Maximum number of signatures of a placeholder. A proven spend cannot require more; the reference runs out of memory
 /// long before the largest number that a script can hold.

@@ -10,6 +10,8 @@ use rhizome_primitives::{B256, Network, Rule, Rules};
 
 /// Maximum size of a redeem script with emergency keys that goes into an input script, bytes.
 const MAXIMUM_SCRIPT_SIZE: usize = 486;
+/// Maximum number of keys of CHECKMULTISIG.
+const MAXIMUM_KEYS: usize = 20;
 /// Maximum size of a redeem script that goes into a witness, bytes.
 const MAXIMUM_WITNESS_SIZE: usize = 3566;
 
@@ -32,7 +34,8 @@ fn put_keys(script: &mut Vec<u8>, keys: &[[u8; 33]]) {
     push_number(script, keys.len() as u32);
 }
 
-/// Returns the redeem script of a federation; `None` if it is too large to spend from. `keys` in ascending order.
+/// Returns the redeem script of a federation; `None` if it is too large to spend from, or the keys are too many. `keys` in
+/// ascending order.
 pub(crate) fn redeem_script(
     version: FederationVersion,
     keys: &[[u8; 33]],
@@ -41,10 +44,11 @@ pub(crate) fn redeem_script(
 ) -> Option<Vec<u8>> {
     let mut script = vec![opcode::NOTIF];
     match version {
-        FederationVersion::Standard => return Some(multisig(keys)),
         FederationVersion::NonStandardErp if is_testnet_constant(constants, rules) => {
             return Some(TESTNET_REDEEM_SCRIPT.to_vec());
         }
+        _ if keys.len() > MAXIMUM_KEYS => return None,
+        FederationVersion::Standard => return Some(multisig(keys)),
         FederationVersion::NonStandardErp => {
             put_keys(&mut script, keys);
             put_delay(&mut script, constants.emergency_delay, rules.is_active(Rule::Rskip293));
@@ -159,6 +163,18 @@ pub fn federation_scripts(
 mod tests {
     use super::*;
     use crate::genesis_federation::genesis_keys;
+
+    #[test]
+    fn federations_have_at_most_20_members() {
+        let rules = Rules::all();
+        let script = |version, size| {
+            let keys: Vec<_> = (0..size).map(|key| [key; 33]).collect();
+            federation_scripts(Network::Regtest, &rules, version, &keys, &B256::ZERO)
+        };
+        for version in [1000, 4000] {
+            assert!(script(version, 20).is_some() && script(version, 21).is_none());
+        }
+    }
 
     #[test]
     fn genesis_federations_have_the_known_addresses() {
