@@ -7,7 +7,7 @@ mod outcome;
 mod sender;
 
 use crate::context::CallContext;
-use crate::error::Result;
+use crate::error::{MethodFailure, Result};
 use crate::federation;
 use crate::federation_outputs::{output_scripts, outputs_to, sum};
 use crate::storage::Storage;
@@ -30,12 +30,17 @@ pub(crate) fn register(
     }
 }
 
-/// Returns the satoshis sent to the live federations. Loads the coins of both, so that the save writes them.
+/// Returns the satoshis sent to the live federations. Loads the coins of both, so that the save writes them. Outputs to an
+/// address that both have count twice.
 fn total(storage: &mut Storage<'_>, ctx: &CallContext<'_>, transaction: &BitcoinTransaction) -> Result<i64> {
     federation::active_coins(storage, ctx)?;
     if federation::retiring(storage, ctx)?.is_some() {
         federation::retiring_coins(storage, ctx)?;
     }
-    let live = federation::live(storage, ctx)?;
-    sum(&outputs_to(transaction, &output_scripts(ctx, &live)?)?)
+    let mut satoshis = 0_i64;
+    for script in output_scripts(ctx, &federation::live(storage, ctx)?)? {
+        let sent = sum(&outputs_to(transaction, &[script])?)?;
+        satoshis = satoshis.checked_add(sent).ok_or(MethodFailure::Rejected)?;
+    }
+    Ok(satoshis)
 }

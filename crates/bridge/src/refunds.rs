@@ -9,6 +9,7 @@ use crate::settlement::{log_request, record_input_values, wait_for_confirmations
 use crate::storage::Storage;
 use crate::transaction_builder::build_empty_wallet;
 use crate::wallet::{FederationWallet, FlyoverAddresses};
+use rhizome_bitcoin::script::script_hash;
 use rhizome_bitcoin::{BitcoinAddress, BitcoinTransaction, p2pkh_script, p2sh_script, parse_script};
 use rhizome_primitives::{B256, Log, Rule};
 use std::rc::Rc;
@@ -48,6 +49,11 @@ pub(crate) fn build_refund(
     let spent =
         if source == RefundSource::Federations || ctx.has(Rule::Rskip293) { &scripts[..] } else { &scripts[..1] };
     let coins = coins_of(peg_in, &outputs_to(peg_in, spent)?);
+    if let (RefundSource::Flyover(_), [active, retiring]) = (source, spent)
+        && java_hash(active) == java_hash(retiring)
+    {
+        return Err(MethodFailure::Rejected);
+    }
     let signer = first_paid(peg_in, &live, &scripts)?;
     let flyover = match source {
         RefundSource::Federations => FlyoverAddresses::None,
@@ -60,6 +66,13 @@ pub(crate) fn build_refund(
     wait_for_confirmations(storage, ctx, &built.transaction, Some(hash))?;
     log_request(ctx, logs, &built.transaction, Some(hash), satoshis);
     record_input_values(storage, ctx, logs, &built.transaction, &built.input_values)
+}
+
+/// Returns the Java hash code of the hash in an output script. The reference looks up flyover addresses by it and fails if two
+/// have the same, as those of federations with the same keys do.
+fn java_hash(script: &[u8]) -> Option<i32> {
+    let next = |code: i32, byte: &u8| code.wrapping_mul(31).wrapping_add(i32::from(*byte as i8));
+    Some(script_hash(script)?.iter().fold(1, next))
 }
 
 impl RefundSource {
@@ -83,4 +96,15 @@ fn first_paid(peg_in: &BitcoinTransaction, live: &[Rc<Federation>], scripts: &[V
         }
     }
     Err(MethodFailure::Rejected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hash_codes_are_those_of_java() {
+        let hash: [u8; 20] = std::array::from_fn(|index| (index * 37) as u8);
+        assert_eq!(java_hash(&p2sh_script(&hash)), Some(1_257_921_011));
+    }
 }
