@@ -44,3 +44,28 @@ fn total(storage: &mut Storage<'_>, ctx: &CallContext<'_>, transaction: &Bitcoin
     }
     Ok(satoshis)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::Call;
+    use crate::random_calls::world::Account;
+    use rhizome_bitcoin::TransactionOutput;
+    use rhizome_primitives::{Network, Rules};
+
+    #[test]
+    fn outputs_to_federations_with_the_same_keys_count_twice() {
+        let call = Call::local(Network::Regtest, Rules::all(), 1000);
+        let ctx = CallContext::of(&call).unwrap();
+        let mut account = Account::default();
+        let mut storage = Storage::new(&mut account, Network::Regtest, call.rules, Vec::new());
+        let active = federation::active(&mut storage, &ctx).unwrap();
+        let script = active.output_script(&ctx).unwrap();
+        let outputs = vec![TransactionOutput { satoshis: 7, script }];
+        let transaction = BitcoinTransaction { version: 2, inputs: Vec::new(), outputs, lock_time: 0 };
+        assert_eq!(total(&mut storage, &ctx, &transaction).unwrap(), 7);
+        storage.federations.new.set(Some(active.clone()));
+        storage.federations.old.set(Some(active));
+        assert_eq!(total(&mut storage, &ctx, &transaction).unwrap(), 14);
+    }
+}

@@ -101,6 +101,33 @@ fn first_paid(peg_in: &BitcoinTransaction, live: &[Rc<Federation>], scripts: &[V
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::context::Call;
+    use crate::random_calls::world::Account;
+    use rhizome_bitcoin::TransactionOutput;
+    use rhizome_primitives::{Network, Rules};
+
+    #[test]
+    fn flyover_refunds_fail_while_federations_have_the_same_keys() {
+        let call = Call::local(Network::Regtest, Rules::all(), 1000);
+        let ctx = CallContext::of(&call).unwrap();
+        let is_refunded = |has_retiring: bool| {
+            let mut account = Account::default();
+            let mut storage = Storage::new(&mut account, Network::Regtest, call.rules, Vec::new());
+            let active = federation::active(&mut storage, &ctx).unwrap();
+            let derivation = B256::repeat_byte(9);
+            let script = active.flyover_output_script(&ctx, &derivation).unwrap();
+            let outputs = vec![TransactionOutput { satoshis: 1_000_000, script }];
+            let peg_in = BitcoinTransaction { version: 2, inputs: Vec::new(), outputs, lock_time: 0 };
+            storage.federations.new.set(Some(active.clone()));
+            storage.federations.old.set(has_retiring.then_some(active));
+            let [version, _script] = ctx.constants.address_versions;
+            let to = BitcoinAddress { version, hash: [8; 20] };
+            let source = RefundSource::Flyover(derivation);
+            let refund = Refund { source, to, satoshis: 1_000_000, hash: B256::ZERO };
+            build_refund(&mut storage, &ctx, &mut Vec::new(), &peg_in, &refund).is_ok()
+        };
+        assert_eq!([false, true].map(is_refunded), [true, false]);
+    }
 
     #[test]
     fn hash_codes_are_those_of_java() {

@@ -173,6 +173,25 @@ fn a_federation_that_proves_nothing_is_given_up() {
 }
 
 #[test]
+fn the_point_at_infinity_is_a_key_of_a_member() {
+    let mut peg = Peg::new(ChainSpec::regtest());
+    peg.vote(COMMIT, &CREATE);
+    let members: [([&[u8]; 3], i64); 4] = [
+        ([&[0], &KEYS[0], &KEYS[1]], 1),
+        ([&KEYS[0], &[0], &[0]], 1),
+        ([&[0], &KEYS[1], &KEYS[2]], -2),
+        ([&KEYS[1], &[0], &KEYS[2]], -2),
+    ];
+    for (keys, code) in members {
+        assert_eq!(peg.vote(COMMIT, &with_bytes(ADD, &keys)).0, code);
+    }
+    let hash = peg.view(COMMIT, &PENDING_HASH);
+    assert_eq!(hash[64..96], keccak256([&[0xe3, 0, 0xa1][..], &KEYS[0]].concat()).0);
+    assert_eq!(peg.vote(COMMIT, &with_bytes(COMMIT_FEDERATION, &[&hash[64..96]])).0, 1);
+    assert_eq!(peg.proposed_size(COMMIT), 2);
+}
+
+#[test]
 fn the_devnet_has_no_federators() {
     let rules = ChainSpec::regtest().rules(1);
     assert!(federators(Network::Devnet, rules, 1, &mut MemoryHost::default()).is_err());
