@@ -58,19 +58,19 @@ impl Whitelist {
         let (pairs, rest) = pairs.as_chunks::<2>();
         let mut entries = BTreeMap::new();
         for [hash, maximum] in pairs {
-            let maximum = rlp::read_u64(maximum.bytes(), u64::MAX, "maximum").ok()?;
+            let maximum = rlp::read_u64(maximum.bytes(), i64::MAX as u64, "maximum").ok()?;
             entries.insert(hash.bytes().try_into().ok()?, WhitelistEntry::Once(maximum as i64));
         }
         for hash in unlimited.map_or(Some(Vec::new()), decode_elements)? {
             entries.insert(hash.bytes().try_into().ok()?, WhitelistEntry::Always);
         }
-        let disable_height = rlp::read_u64(height.bytes(), u64::from(u32::MAX), "height").ok()? as u32 as i32;
+        let disable_height = rlp::read_u64(height.bytes(), i32::MAX as u64, "height").ok()? as i32;
         rest.is_empty().then_some(Whitelist { entries, disable_height })
     }
 }
 
-/// Writes the two's complement without the leading zero byte of positive numbers, so that negative and large numbers
-/// read alike.
+/// Writes the two's complement without the leading zero byte of positive numbers. A negative number is read as a positive one, or
+/// not at all if it takes 8 bytes.
 fn put_signed(out: &mut Vec<u8>, number: i64) {
     let bytes = number.to_be_bytes();
     let digits = match number {
@@ -130,6 +130,12 @@ mod tests {
         let read = Whitelist::decode(&list.encode_one_off(), Some(&list.encode_unlimited())).unwrap();
         assert_eq!(read, list);
         assert_eq!(Whitelist::empty().encode_one_off(), hex!("c5847fffffff"));
+        for (maximum, read) in [(-1, Some(255)), (-(1 << 55), Some(1 << 55)), (-(1 << 55) - 1, None), (i64::MIN, None)]
+        {
+            let entries = BTreeMap::from([([1; 20], WhitelistEntry::Once(maximum))]);
+            let list = Whitelist::decode(&Whitelist { entries, disable_height: 5 }.encode_one_off(), None);
+            assert_eq!(list.map(|list| list.entries[&[1; 20]]), read.map(WhitelistEntry::Once));
+        }
         assert_eq!(Whitelist::decode(&[0xc0], None), None);
         assert_eq!(Whitelist::decode(&hex!("c28005"), None), None);
     }
