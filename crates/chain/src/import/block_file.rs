@@ -54,26 +54,26 @@ pub enum LineFault {
     /// The last field is not a block.
     #[error("not a block: {0}")]
     Decode(#[from] BlockDecodeError),
-    /// The line names another number than its block has.
-    #[error("the line says number {stated}, the block has {actual}")]
+    /// The line or the archive states another number than its block has.
+    #[error("the stated number is {stated}, the block has {actual}")]
     Number {
-        /// In the line.
+        /// The stated one.
         stated: u64,
         /// In the block.
         actual: u64,
     },
-    /// The line names another hash than its block has.
-    #[error("the line says hash {stated}, the block has {actual}")]
+    /// The line or the archive states another hash than its block has.
+    #[error("the stated hash is {stated}, the block has {actual}")]
     Hash {
-        /// In the line.
+        /// The stated one.
         stated: B256,
         /// Of the block.
         actual: B256,
     },
-    /// The line names another total difficulty than its block has on this chain.
-    #[error("the line says total difficulty {stated}, the block has {actual}")]
+    /// The line or the archive states another total difficulty than its block has on this chain.
+    #[error("the stated total difficulty is {stated}, the block has {actual}")]
     TotalDifficulty {
-        /// In the line.
+        /// The stated one.
         stated: U256,
         /// Of the block.
         actual: U256,
