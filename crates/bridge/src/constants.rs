@@ -297,13 +297,6 @@ static REGTEST: Constants = Constants {
 };
 
 impl Constants {
-    /// Returns the hash in an address of the network, P2PKH or P2SH; `None` if `text` is not such an address.
-    pub(crate) fn address_hash(&self, text: &[u8]) -> Option<[u8; 20]> {
-        BitcoinAddress::parse(text)
-            .filter(|address| self.address_versions.contains(&address.version))
-            .map(|address| address.hash)
-    }
-
     /// Returns the P2PKH address of the hash of a key.
     pub(crate) fn key_address(&self, hash: [u8; 20]) -> String {
         let [version, _script] = self.address_versions;

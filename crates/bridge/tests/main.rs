@@ -7,3 +7,4 @@ mod federations;
 mod memory_host;
 mod peg_outs;
 mod registrations;
+mod whitelist;

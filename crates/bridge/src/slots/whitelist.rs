@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 /// The disable height of a whitelist that stays enabled.
 pub(crate) const NEVER: i32 = i32::MAX;
 
+/// Size of the hash in a list that can be read, bytes.
+const HASH_SIZE: usize = 20;
+
 /// The right of an address to lock coins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WhitelistEntry {
@@ -22,7 +25,8 @@ pub(crate) enum WhitelistEntry {
 /// The addresses that may lock coins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Whitelist {
-    pub(crate) entries: BTreeMap<[u8; 20], WhitelistEntry>,
+    /// By hash. A call can add hashes of other sizes than 20 bytes, but no call can read them again.
+    pub(crate) entries: BTreeMap<Vec<u8>, WhitelistEntry>,
     /// The Bitcoin height above which every address may lock coins.
     pub(crate) disable_height: i32,
 }
@@ -59,14 +63,19 @@ impl Whitelist {
         let mut entries = BTreeMap::new();
         for [hash, maximum] in pairs {
             let maximum = rlp::read_u64(maximum.bytes(), i64::MAX as u64, "maximum").ok()?;
-            entries.insert(hash.bytes().try_into().ok()?, WhitelistEntry::Once(maximum as i64));
+            entries.insert(stored_hash(hash)?, WhitelistEntry::Once(maximum as i64));
         }
         for hash in unlimited.map_or(Some(Vec::new()), decode_elements)? {
-            entries.insert(hash.bytes().try_into().ok()?, WhitelistEntry::Always);
+            entries.insert(stored_hash(&hash)?, WhitelistEntry::Always);
         }
         let disable_height = rlp::read_u64(height.bytes(), i32::MAX as u64, "height").ok()? as i32;
         rest.is_empty().then_some(Whitelist { entries, disable_height })
     }
+}
+
+/// Returns a hash of a list; `None` if its size is wrong.
+fn stored_hash(item: &rlp::Item<'_>) -> Option<Vec<u8>> {
+    Some(item.bytes()).filter(|hash| hash.len() == HASH_SIZE).map(<[u8]>::to_vec)
 }
 
 /// Writes the two's complement without the leading zero byte of positive numbers. A negative number is read as a positive one, or
@@ -122,9 +131,9 @@ mod tests {
     #[test]
     fn whitelists_survive_a_round_trip() {
         let entries = [
-            ([3; 20], WhitelistEntry::Always),
-            ([1; 20], WhitelistEntry::Once(7)),
-            ([2; 20], WhitelistEntry::Once(i64::MAX)),
+            (vec![3; 20], WhitelistEntry::Always),
+            (vec![1; 20], WhitelistEntry::Once(7)),
+            (vec![2; 20], WhitelistEntry::Once(i64::MAX)),
         ];
         let list = Whitelist { entries: entries.into_iter().collect(), disable_height: 5 };
         let read = Whitelist::decode(&list.encode_one_off(), Some(&list.encode_unlimited())).unwrap();
@@ -132,9 +141,16 @@ mod tests {
         assert_eq!(Whitelist::empty().encode_one_off(), hex!("c5847fffffff"));
         for (maximum, read) in [(-1, Some(255)), (-(1 << 55), Some(1 << 55)), (-(1 << 55) - 1, None), (i64::MIN, None)]
         {
-            let entries = BTreeMap::from([([1; 20], WhitelistEntry::Once(maximum))]);
+            let entries = BTreeMap::from([(vec![1; 20], WhitelistEntry::Once(maximum))]);
             let list = Whitelist::decode(&Whitelist { entries, disable_height: 5 }.encode_one_off(), None);
-            assert_eq!(list.map(|list| list.entries[&[1; 20]]), read.map(WhitelistEntry::Once));
+            assert_eq!(list.map(|list| list.entries[&[1; 20][..]]), read.map(WhitelistEntry::Once));
+        }
+        for (size, entry) in [0, 1, 19, 21, 100]
+            .into_iter()
+            .flat_map(|size| [WhitelistEntry::Always, WhitelistEntry::Once(7)].map(|entry| (size, entry)))
+        {
+            let list = Whitelist { entries: BTreeMap::from([(vec![1; size], entry)]), disable_height: 5 };
+            assert_eq!(Whitelist::decode(&list.encode_one_off(), Some(&list.encode_unlimited())), None);
         }
         assert_eq!(Whitelist::decode(&[0xc0], None), None);
         assert_eq!(Whitelist::decode(&hex!("c28005"), None), None);
