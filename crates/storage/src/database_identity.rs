@@ -17,11 +17,13 @@ pub const LAYOUT: u32 = 4;
 pub(crate) const CURRENT_FILE: &str = "CURRENT";
 
 /// Fails if the database folder of a data directory has files that opening it would spoil: RocksDB takes a folder without a list of files
-/// for a new database and removes all others, and it adds columns to a database of another layout.
+/// for a new database and removes all others, and it adds columns to a database of another layout. With `is_read_only` a database whose
+/// creation was interrupted is no chain.
 pub(crate) fn check_folder(
     dir: &Path,
     expected: &ChainIdentity,
     node_versions: NodeVersions,
+    is_read_only: bool,
 ) -> Result<(), StorageError> {
     let folder = dir.join(DATABASE_FOLDER);
     let damaged = |what: String| StorageError::Damaged { dir: dir.to_path_buf(), source: what.into() };
@@ -40,6 +42,7 @@ pub(crate) fn check_folder(
     match (stored_identity(&db)?, unknown) {
         (Some(found), _) => compare(&db, dir, &found, expected, node_versions),
         // A kill interrupted the making of the columns.
+        (None, None) if is_read_only => Err(StorageError::NoChain { dir: dir.to_path_buf() }),
         (None, None) => Ok(()),
         (None, Some(unknown)) => Err(damaged(format!("it has a column {unknown}, and no identity"))),
     }
@@ -92,14 +95,18 @@ fn identity_row(db: &DB, key: &[u8]) -> Result<Option<Vec<u8>>, StorageError> {
     db.get(key).map_err(|source| StorageError::Engine { operation: "read the identity", source })
 }
 
-/// Compares the identity in the database with the expected one. A new database gets the expected one.
+/// Compares the identity in the database with the expected one. A new database gets the expected one, unless it `is_read_only`.
 pub(crate) fn check_identity(
     db: &DB,
     dir: &Path,
     expected: &ChainIdentity,
     node_versions: NodeVersions,
+    is_read_only: bool,
 ) -> Result<(), StorageError> {
     let Some(found) = stored_identity(db)? else {
+        if is_read_only {
+            return Err(StorageError::NoChain { dir: dir.to_path_buf() });
+        }
         let mut batch = WriteBatch::default();
         batch.put(LAYOUT_KEY, LAYOUT.to_be_bytes());
         let mut identity = vec![expected.chain_id];

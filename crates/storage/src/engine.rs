@@ -79,7 +79,7 @@ impl Engine {
     pub(crate) fn open(dir: &Path, settings: &EngineSettings) -> Result<Self, StorageError> {
         let EngineSettings { identity, options, is_temporary, is_read_only, cache, dropped } = settings;
         let folder = dir.join(DATABASE_FOLDER);
-        check_folder(dir, identity, options.node_versions)?;
+        check_folder(dir, identity, options.node_versions, *is_read_only)?;
         let open = |is_read_only, has_continuous_logs| {
             let descriptors = columns::descriptors(cache, options.write_buffer_bytes / 2, dropped)?;
             let options = engine_options(options, has_continuous_logs)?;
@@ -110,7 +110,7 @@ impl Engine {
             database => database,
         };
         let db = Arc::new(database.map_err(classify)?);
-        check_identity(&db, dir, identity, options.node_versions)?;
+        check_identity(&db, dir, identity, options.node_versions, *is_read_only)?;
         let counted = db.get_pinned(COUNTED_VALUES_KEY);
         let counts_values =
             counted.map_err(|source| StorageError::Engine { operation: "read the identity", source })?.is_some();

@@ -43,7 +43,7 @@ pub enum StorageError {
         dir: PathBuf,
     },
     /// The directory has no chain.
-    #[error("data directory {} has no chain", dir.display())]
+    #[error("{}: there is no chain", dir.display())]
     NoChain {
         /// The data directory.
         dir: PathBuf,

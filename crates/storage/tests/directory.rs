@@ -260,12 +260,18 @@ fn a_database_whose_creation_was_interrupted_opens() {
     // Before the list of files, and between two columns.
     fs::write(path.join("MANIFEST-000001"), b"").unwrap();
     drop(Store::open(dir.path(), &identity(), &small()).unwrap());
-    fs::remove_dir_all(&path).unwrap();
     let mut options = rocksdb::Options::default();
+    let all = rocksdb::DB::list_cf(&options, &path).unwrap();
     options.create_if_missing(true);
     options.create_missing_column_families(true);
-    drop(rocksdb::DB::open_cf(&options, &path, ["default", "nodes"]).unwrap());
-    Store::open(dir.path(), &identity(), &small()).unwrap();
+    for columns in [vec!["default".to_owned(), "nodes".to_owned()], all] {
+        fs::remove_dir_all(&path).unwrap();
+        drop(rocksdb::DB::open_cf(&options, &path, columns).unwrap());
+        let error = Store::open_read_only(dir.path(), &identity(), &small()).err().unwrap();
+        assert!(matches!(error, StorageError::NoChain { .. }), "{error}");
+        drop(Store::open(dir.path(), &identity(), &small()).unwrap());
+        Store::open_read_only(dir.path(), &identity(), &small()).unwrap();
+    }
 }
 
 #[test]
