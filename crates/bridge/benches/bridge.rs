@@ -5,10 +5,10 @@
 #[path = "../tests/memory_host.rs"]
 mod memory_host;
 
-use memory_host::MemoryHost;
+use memory_host::{MemoryHost, regtest_call};
 use rhizome_bitcoin::BitcoinHeader;
-use rhizome_bridge::{BlockIndex, Call, CallMode, genesis_federation};
-use rhizome_primitives::{B256, ChainSpec, Network, U256, hex, keccak256, rlp};
+use rhizome_bridge::{BlockIndex, genesis_federation};
+use rhizome_primitives::{B256, Network, U256, hex, keccak256, rlp};
 use std::error::Error;
 use std::time::Instant;
 
@@ -48,23 +48,8 @@ fn main() -> Result<(), Failure> {
 
 /// Runs a call several times on the same slots. Returns the seconds of the fastest run.
 fn fastest(slots: &MemoryHost, input: &[u8]) -> Result<f64, Failure> {
-    let spec = ChainSpec::regtest();
     let caller = genesis_federation(Network::Regtest).and_then(|members| members.first()).ok_or("no federation")?;
-    let call = Call {
-        network: Network::Regtest,
-        rules: spec.rules(1_000),
-        block_number: 1_000,
-        block_timestamp: 1_700_000_000,
-        caller: *caller,
-        value: U256::ZERO,
-        mode: CallMode::Call,
-        is_direct: true,
-        is_local: false,
-        transaction_hash: keccak256("transaction"),
-        origin_transaction_hash: keccak256("transaction"),
-        public_key: &|| None,
-        is_past_deadline: &|| false,
-    };
+    let call = regtest_call(*caller);
     let mut least = f64::INFINITY;
     for _ in 0..RUNS {
         let (mut slots, mut logs, mut index) = (slots.clone(), Vec::new(), BlockIndex::new());

@@ -200,7 +200,7 @@ impl MemberKey<'_> {
         let keys = script.keys()?;
         let Some(own) = keys.iter().position(|key| key == self.encoded) else { return Ok(None) };
         // The reference cannot look up the maker of a signature among keys that include infinity.
-        if !present.is_empty() && keys.contains(&public_key::INFINITY.to_vec()) {
+        if !present.is_empty() && keys.iter().any(|key| *key == public_key::INFINITY) {
             return Err(MethodFailure::Rejected);
         }
         // The order of the signatures makes it unlikely that a key before the last found one is needed.

@@ -1,7 +1,7 @@
 //! A change of the federation on regtest: votes, commit, activation, migration age, and a validation that fails.
 
-use crate::memory_host::MemoryHost;
-use rhizome_bridge::{BlockIndex, Call, CallMode, federators, genesis_federation};
+use crate::memory_host::{MemoryHost, regtest_call};
+use rhizome_bridge::{BlockIndex, Call, federators, genesis_federation};
 use rhizome_primitives::{Address, Bytes, ChainSpec, I256, Log, Network, Rule, U256, address, hex, keccak256};
 
 const VOTERS: [Address; 3] = [
@@ -52,21 +52,8 @@ impl Peg {
     }
 
     fn call(&mut self, block_number: u64, caller: Address, data: &[u8], is_local: bool) -> (Bytes, Vec<Log>) {
-        let call = Call {
-            network: Network::Regtest,
-            rules: self.spec.rules(block_number),
-            block_number,
-            block_timestamp: 1_700_000_000,
-            caller,
-            value: U256::ZERO,
-            mode: CallMode::Call,
-            is_direct: true,
-            is_local,
-            transaction_hash: keccak256("transaction"),
-            origin_transaction_hash: keccak256("transaction"),
-            public_key: &|| None,
-            is_past_deadline: &|| false,
-        };
+        let rules = self.spec.rules(block_number);
+        let call = Call { rules, block_number, is_local, ..regtest_call(caller) };
         let mut logs = Vec::new();
         let output = rhizome_bridge::run(data, &call, &mut self.host, &mut logs, &mut BlockIndex::new()).unwrap();
         (output.unwrap_or_default(), logs)

@@ -1,7 +1,7 @@
 //! The account of the Bridge in memory.
 
-use rhizome_bridge::Host;
-use rhizome_primitives::{Address, Bytes, DecodeError, I256, U256, rlp};
+use rhizome_bridge::{Call, CallMode, Host};
+use rhizome_primitives::{Address, Bytes, ChainSpec, DecodeError, I256, Network, U256, keccak256, rlp};
 use rhizome_trie::StateError;
 use std::collections::HashMap;
 
@@ -22,6 +22,25 @@ impl MemoryHost {
     pub(crate) fn list(&self, name: &str) -> Result<Vec<Vec<u8>>, DecodeError> {
         let Some(bytes) = self.slots.get(&U256::from_be_slice(name.as_bytes())) else { return Ok(Vec::new()) };
         Ok(rlp::decode_list(bytes)?.list("slot")?.iter().map(|item| item.bytes().to_vec()).collect())
+    }
+}
+
+/// Returns a call by a transaction in block 1000 of regtest, with all rules of that network.
+pub(crate) fn regtest_call(caller: Address) -> Call<'static> {
+    Call {
+        network: Network::Regtest,
+        rules: ChainSpec::regtest().rules(1_000),
+        block_number: 1_000,
+        block_timestamp: 1_700_000_000,
+        caller,
+        value: U256::ZERO,
+        mode: CallMode::Call,
+        is_direct: true,
+        is_local: false,
+        transaction_hash: keccak256("transaction"),
+        origin_transaction_hash: keccak256("transaction"),
+        public_key: &|| None,
+        is_past_deadline: &|| false,
     }
 }
 

@@ -1,9 +1,9 @@
 //! Batches of random requests out of random coins: no satoshi appears or disappears.
 
-use crate::memory_host::MemoryHost;
+use crate::memory_host::{MemoryHost, regtest_call};
 use rhizome_bitcoin::{BitcoinTransaction, display};
-use rhizome_bridge::{BlockIndex, Call, CallMode, genesis_federation};
-use rhizome_primitives::{ChainSpec, I256, Log, Network, U256, hex, keccak256, rlp};
+use rhizome_bridge::{BlockIndex, genesis_federation};
+use rhizome_primitives::{I256, Log, Network, hex, keccak256, rlp};
 use std::collections::HashMap;
 
 const UPDATE_COLLECTIONS: [u8; 4] = hex!("0c5a9990");
@@ -79,22 +79,7 @@ fn random_host(numbers: &mut Numbers) -> MemoryHost {
 }
 
 fn update(host: &mut MemoryHost) -> Vec<Log> {
-    let spec = ChainSpec::regtest();
-    let call = Call {
-        network: Network::Regtest,
-        rules: spec.rules(1_000),
-        block_number: 1_000,
-        block_timestamp: 1_700_000_000,
-        caller: genesis_federation(Network::Regtest).unwrap()[0],
-        value: U256::ZERO,
-        mode: CallMode::Call,
-        is_direct: true,
-        is_local: false,
-        transaction_hash: keccak256("transaction"),
-        origin_transaction_hash: keccak256("transaction"),
-        public_key: &|| None,
-        is_past_deadline: &|| false,
-    };
+    let call = regtest_call(genesis_federation(Network::Regtest).unwrap()[0]);
     let mut logs = Vec::new();
     rhizome_bridge::run(&UPDATE_COLLECTIONS, &call, host, &mut logs, &mut BlockIndex::new()).unwrap();
     logs

@@ -1,13 +1,13 @@
 //! Registration of hostile Bitcoin transactions: bounded time, no panic.
 
-use crate::memory_host::MemoryHost;
+use crate::memory_host::{MemoryHost, regtest_call};
 use rhizome_bitcoin::partial_tree::PartialTree;
 use rhizome_bitcoin::{
     BitcoinHeader, BitcoinTransaction, OutPoint, TransactionInput, TransactionOutput, display, p2pkh_script, push_data,
     sha256d,
 };
-use rhizome_bridge::{BlockIndex, Call, CallFailure, CallMode};
-use rhizome_primitives::{Address, Bytes, ChainSpec, I256, Log, Network, U256, hex, keccak256};
+use rhizome_bridge::{BlockIndex, CallFailure};
+use rhizome_primitives::{Address, Bytes, I256, Log, U256, hex};
 use std::time::{Duration, Instant};
 
 const REGISTER: [u8; 4] = hex!("43dc0656");
@@ -62,21 +62,7 @@ fn register(height: i32, transaction: &[u8], proof: Option<&[u8]>) -> (MemoryHos
     let second = padded(proof.unwrap_or(&valid));
     let head = [REGISTER.to_vec(), word(96).to_vec(), word(height as usize).to_vec(), word(96 + first.len()).to_vec()];
     let input = [head.concat(), first, second].concat();
-    let call = Call {
-        network: Network::Regtest,
-        rules: ChainSpec::regtest().rules(1_000),
-        block_number: 1_000,
-        block_timestamp: 1_700_000_000,
-        caller: Address::repeat_byte(1),
-        value: U256::ZERO,
-        mode: CallMode::Call,
-        is_direct: true,
-        is_local: false,
-        transaction_hash: keccak256("transaction"),
-        origin_transaction_hash: keccak256("transaction"),
-        public_key: &|| None,
-        is_past_deadline: &|| false,
-    };
+    let call = regtest_call(Address::repeat_byte(1));
     let started = Instant::now();
     let result = rhizome_bridge::run(&input, &call, &mut host, &mut Vec::<Log>::new(), &mut BlockIndex::new());
     assert!(started.elapsed() < TIME_LIMIT, "{:?}", started.elapsed());

@@ -1,9 +1,9 @@
 //! The whitelist with addresses of unusual sizes.
 
-use crate::memory_host::MemoryHost;
+use crate::memory_host::{MemoryHost, regtest_call};
 use rhizome_bitcoin::base58check;
-use rhizome_bridge::{BlockIndex, Call, CallFailure, CallMode};
-use rhizome_primitives::{Address, Bytes, ChainSpec, I256, Network, U256, address, hex, keccak256};
+use rhizome_bridge::{BlockIndex, CallFailure};
+use rhizome_primitives::{Address, Bytes, I256, U256, address, hex};
 
 const ADD: [u8; 4] = hex!("b906c938");
 const REMOVE: [u8; 4] = hex!("fcdeb46f");
@@ -12,21 +12,7 @@ const STRANGER: Address = Address::repeat_byte(7);
 const TESTNET_VERSION: u8 = 111;
 
 fn call(host: &mut MemoryHost, caller: Address, selector: [u8; 4], text: &str) -> Option<i64> {
-    let call = Call {
-        network: Network::Regtest,
-        rules: ChainSpec::regtest().rules(1_000),
-        block_number: 1_000,
-        block_timestamp: 1_700_000_000,
-        caller,
-        value: U256::ZERO,
-        mode: CallMode::Call,
-        is_direct: true,
-        is_local: false,
-        transaction_hash: keccak256("transaction"),
-        origin_transaction_hash: keccak256("transaction"),
-        public_key: &|| None,
-        is_past_deadline: &|| false,
-    };
+    let call = regtest_call(caller);
     let mut input = selector.to_vec();
     input.extend(U256::from(32).to_be_bytes::<32>());
     input.extend(U256::from(text.len()).to_be_bytes::<32>());
