@@ -246,12 +246,14 @@ export class BlockMutants {
     let text = ''
     for (let tries = 0; tries < 3 && text !== undefined; tries++) {
       text = await this.#importLine(lineOf(stated.number, stated.hash, difficulty, raw))
-      const [, name, value] = /the line says (number|hash) \S+ the block has (?:0x)?(\w+)/.exec(text ?? '') ?? []
+      const [, name, value] = /the stated (number|hash) is \S+ the block has (?:0x)?(\w+)/.exec(text ?? '') ?? []
       if (name === undefined) break
       stated[name] = value
     }
     const line = lineOf(stated.number, stated.hash, difficulty, raw)
     const isUnreadable = /not a block|the header says transactions root/.test(text ?? '')
+    // A block that can be read does not have the hash zero, so the node names its hash.
+    if (!isUnreadable && /^0+$/.test(stated.hash)) throw new Error(`a refusal without the hash of the block: ${text}`)
     const verdict = { line, difficulty, hash: isUnreadable ? undefined : `0x${stated.hash}`, text: text ?? '' }
     if (text !== undefined) return { ...verdict, isAccepted: false }
     await this.#node.ask('evm_revert', [snapshot])
